@@ -8,11 +8,16 @@ import type {
   VariablesDeletion,
   VariablesInsert,
 } from "../resources/applications/schema.ts";
-import type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
+import type { EnvironmentLogEntry, EnvironmentLogsDocument } from "../resources/applications/schema.ts";
 import { Collection } from "./collection.ts";
 import { Deployments, type DeploymentDocument } from "./deployments.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
-import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
+import {
+  type EnvironmentLogFilter,
+  type EnvironmentLogPageOptions,
+  followEnvironmentLogs,
+  readEnvironmentLogs,
+} from "./environment-logs.ts";
 import { type NewUpload, type PlanDocument, sendUpload } from "./uploads.ts";
 
 /** An environment, with its application where `include: ["application"]` asks for it. */
@@ -70,14 +75,17 @@ export class Environments extends Collection<EnvironmentKind> {
     return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/stop` });
   }
 
-  /** Reads a page of the log of what runs there, from the oldest line that is kept on; nothing is woken. */
-  async logs(id: string, options: LogPageOptions = {}): Promise<LogsDocument> {
-    return await readLogs(this.connection, this.pathOf(id), options);
+  /** Reads a page of the log, from the oldest entry that is kept on; nothing is woken. */
+  async logs(id: string, options: EnvironmentLogPageOptions = {}): Promise<EnvironmentLogsDocument> {
+    return await readEnvironmentLogs(this.connection, this.pathOf(id), options);
   }
 
-  /** Yields each line of the log when it is written, from now on by default, until the signal is aborted. */
-  followLogs(id: string, options: Parameters<typeof followLogs>[2] = {}): AsyncGenerator<LogEntry, void> {
-    return followLogs(this.connection, this.pathOf(id), options);
+  /** Yields each entry of the log when it is there, from now on by default, until the signal is aborted. */
+  followLogs(
+    id: string,
+    options: EnvironmentLogFilter & { cursor?: string; signal?: AbortSignal } = {},
+  ): AsyncGenerator<EnvironmentLogEntry, void> {
+    return followEnvironmentLogs(this.connection, this.pathOf(id), options);
   }
 
   /** The path of an environment does not depend on its application. */

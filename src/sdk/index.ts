@@ -53,6 +53,11 @@ export type {
 export type { PasskeyResource } from "../resources/accounts/schema.ts";
 export type { AbilityResource, TokenResource } from "../resources/tokens/schema.ts";
 export type { UsageAmounts, UsageDayDocument, UsageResource } from "../resources/shared/usage-schema.ts";
+export type {
+  EnvironmentLogEntry,
+  EnvironmentLogFilterType,
+  EnvironmentLogsDocument,
+} from "../resources/applications/schema.ts";
 export type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
 export type { InstanceMetricPeriod, MetricStep } from "../resources/shared/metrics-schema.ts";
 export type { OrganizationResource } from "../resources/shared/organization-schema.ts";
@@ -95,6 +100,7 @@ export type {
 } from "./databases.ts";
 export type { Identifier, PageDocument, SingleDocument } from "./documents.ts";
 export type { EventFilter, EventPage } from "./events.ts";
+export type { EnvironmentLogFilter, EnvironmentLogPageOptions } from "./environment-logs.ts";
 export type { LogFilter, LogPageOptions } from "./logs.ts";
 export type { InvitationDocument, MemberDocument, OwnOrganizationDocument, Role } from "./members.ts";
 export type { PasskeyOptions } from "./passkeys.ts";

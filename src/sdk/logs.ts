@@ -44,7 +44,8 @@ export async function* followLogs(
   for await (const { isEvent, data } of messages) if (isEvent) yield JSON.parse(data) as LogEntry;
 }
 
-function queryOf(members: Record<string, string | number | undefined>): URLSearchParams {
+/** The members of a query that are given. */
+export function queryOf(members: Record<string, string | number | undefined>): URLSearchParams {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
 }

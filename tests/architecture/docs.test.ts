@@ -57,6 +57,8 @@ const DEFAULTS: Record<string, string> = {
   PILVI_S3_SECRET_ACCESS_KEY: NONE,
   PILVI_EVENTS_DAYS: `\`${config.eventsDays}\``,
   PILVI_AUDIT_DAYS: `\`${config.auditDays}\``,
+  PILVI_ENVIRONMENT_LOG_DAYS: `\`${config.environmentLogs.days}\``,
+  PILVI_ENVIRONMENT_LOG_BYTES: "`256mb`",
   PILVI_LOG_LEVEL: `\`${config.logLevel}\``,
   PILVI_URL: `\`${loadClientConfig({}).url}\``,
   PILVI_TOKEN: "`token` in the data directory",

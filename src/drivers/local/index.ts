@@ -10,8 +10,6 @@ import {
   type WatchLine,
 } from "../../contracts/host-answers.ts";
 import { journalAnswerSchema } from "../../contracts/journal.ts";
-import { environmentLogSliceSchema } from "../../contracts/environment-logs.ts";
-import { logSliceSchema } from "../../contracts/logs.ts";
 import { observationSchema } from "../../contracts/observation.ts";
 import { readingsAnswerSchema } from "../../contracts/readings.ts";
 import { debugEventSchema, type DebugEvent } from "../../contracts/realtime-debug.ts";
@@ -24,6 +22,7 @@ import { backups } from "./backups.ts";
 import { edgeRoutes } from "./edge.ts";
 import { builds } from "./builds.ts";
 import { inspections } from "./inspection.ts";
+import { logs } from "./logs.ts";
 import { readLines } from "../../contracts/lines.ts";
 
 /** How soon a lost watch is tried again; a restarted host is back within a few of these. */
@@ -93,13 +92,7 @@ export function localDriver(
       askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),
     debug: (id, part, signal) =>
       debugEvents(() => ask("GET", `/instances/${id}/debug?${new URLSearchParams({ part })}`, { signal })),
-    logs: (id, query, signal) =>
-      askFor(logSliceSchema, "POST", `/instances/${id}/logs`, { body: JSON.stringify(query), signal }),
-    environmentLogs: (environment, query, signal) =>
-      askFor(environmentLogSliceSchema, "POST", `/environments/${environment}/logs`, {
-        body: JSON.stringify(query),
-        signal,
-      }),
+    ...logs({ askFor }),
     ...inspections({ ask, askFor }),
     ...backups({ ask, askFor }),
     ...edgeRoutes({ ask, askFor }),

@@ -131,14 +131,18 @@ function accessRing(): string[] {
   ];
 }
 
+/** The text of a variable in JSON. */
+function textOf(name: string): string {
+  return `"%[var(txn.${name}),json(utf8s)]"`;
+}
+
 /** A line of JSON about a request. Texts of clients come last and are bounded; a query may have secrets, and is left out. */
 function accessLines(): string[] {
-  const text = (name: string) => `"%[var(txn.${name}),json(utf8s)]"`;
   const members = [
     `"r":"%[var(txn.route)]"`,
     `"s":%ST,"b":%B,"d":%Ta`,
     `"i":"%[src]"`,
-    `"m":${text("method")},"p":${text("path")},"u":${text("agent")}`,
+    `"m":${textOf("method")},"p":${textOf("path")},"u":${textOf("agent")}`,
   ];
   return [
     `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,

@@ -134,3 +134,9 @@ export const applicationResource = z
   .meta({ id: "Application" });
 
 export type ApplicationResource = z.output<typeof applicationResource>;
+
+export type {
+  EnvironmentLogEntry,
+  EnvironmentLogFilterType,
+  EnvironmentLogsDocument,
+} from "./logs/schema.ts";

@@ -1,9 +1,30 @@
 // The lines of a log that a page shows: first the kept lines, then each new line when the engine writes it.
 import { useEffect, useRef, useState } from "react";
-import { type LogEntry, type LogFilter, type PilviClient, PilviUnreachable } from "../../../sdk/index.ts";
+import { type EnvironmentLogFilter, PilviUnreachable } from "../../../sdk/index.ts";
+
+/** An entry of any log. */
+interface ShownEntry {
+  message: string;
+  level: "debug" | "info" | "warning" | "error";
+  type: string;
+  logged_at: string | null;
+  data?: Record<string, unknown> | null;
+}
+
+/** Selects entries; only the log of an environment has all members. */
+export type ShownFilter = Pick<EnvironmentLogFilter, "from" | "query" | "tail" | "type">;
 
 /** The requests about a log; the collections of all kinds have them. */
-export type LogReader = Pick<PilviClient["caches"], "logs" | "followLogs">;
+export interface LogReader {
+  logs(
+    id: string,
+    options: ShownFilter & { cursor?: string; perPage?: number; signal: AbortSignal },
+  ): Promise<{ data: ShownEntry[]; meta: { cursor: string; is_complete: boolean } }>;
+  followLogs(
+    id: string,
+    options: ShownFilter & { cursor?: string; signal: AbortSignal },
+  ): AsyncIterable<ShownEntry>;
+}
 
 /** A page keeps the latest lines, this many at most. */
 const MAX_LINES = 5_000;
@@ -13,7 +34,7 @@ const FLUSH_MS = 150;
 const RETRY_MS = 2_000;
 
 /** A line with a number of its own. */
-export interface LogLine extends LogEntry {
+export interface LogLine extends ShownEntry {
   number: number;
 }
 
@@ -31,7 +52,7 @@ const START: LogState = { lines: [], held: 0, phase: "reading", error: null };
  * Reads a log from the first draw of a component on; another filter needs another component.
  * @param isHeld whether new lines wait.
  */
-export function useLogLines(reader: LogReader, id: string, filter: LogFilter, isHeld: boolean): LogState {
+export function useLogLines(reader: LogReader, id: string, filter: ShownFilter, isHeld: boolean): LogState {
   const [state, setState] = useState(START);
   const held = useRef(isHeld);
   const waiting = useRef<LogLine[]>([]);
@@ -57,7 +78,7 @@ export function useLogLines(reader: LogReader, id: string, filter: LogFilter, is
       waiting.current.push(line);
       if (waiting.current.length > MAX_LINES) waiting.current.shift();
     };
-    void followAll(reader, id, JSON.parse(key) as LogFilter, { signal: ending.signal, add, show });
+    void followAll(reader, id, JSON.parse(key) as ShownFilter, { signal: ending.signal, add, show });
     return () => {
       ending.abort();
       clearInterval(timer);
@@ -73,24 +94,25 @@ interface Sink {
 }
 
 /** Reads what is kept, then follows; a lost connection is tried again, a refusal is not. */
-async function followAll(reader: LogReader, id: string, filter: LogFilter, { signal, add, show }: Sink) {
+async function followAll(reader: LogReader, id: string, filter: ShownFilter, { signal, add, show }: Sink) {
   let number = 0;
   let cursor: string | undefined;
-  const addAll = (entries: LogEntry[]) => {
+  const addAll = (entries: ShownEntry[]) => {
     for (const entry of entries) add({ ...entry, number: number++ });
   };
-  const { query } = filter;
+  const { query, type } = filter;
+  const selected = { ...(query !== undefined && { query }), ...(type !== undefined && { type }) };
   while (!signal.aborted) {
     try {
       for (let isComplete = false; !isComplete;) {
-        const begin = cursor === undefined ? filter : { cursor, ...(query !== undefined && { query }) };
+        const begin = cursor === undefined ? filter : { cursor, ...selected };
         const { data, meta } = await reader.logs(id, { ...begin, perPage: PER_PAGE, signal });
         addAll(data);
         cursor = meta.cursor;
         isComplete = meta.is_complete;
       }
       show({ phase: "live", error: null });
-      const rest = { ...(query !== undefined && { query }), ...(cursor !== undefined && { cursor }), signal };
+      const rest = { ...selected, ...(cursor !== undefined && { cursor }), signal };
       for await (const entry of reader.followLogs(id, rest)) addAll([entry]);
       return;
     } catch (error) {

@@ -1,16 +1,17 @@
 // The log of an engine: searched, in a range of time, and followed; only lines in sight are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
-import type { LogFilter } from "../../../sdk/index.ts";
 import { Button } from "../button.tsx";
 import { Empty, Failure, Loading } from "../layout.tsx";
-import { type LogLine, type LogReader, type LogState, useLogLines } from "./log-lines.ts";
-import { LOG_RANGES, type LogSearch } from "./log-search.ts";
+import { type LogLine, type LogReader, type LogState, type ShownFilter, useLogLines } from "./log-lines.ts";
+import { LOG_RANGES, LOG_TYPES, type LogSearch } from "./log-search.ts";
 
 interface LogViewProps {
   reader: LogReader;
   id: string;
   isAsleep: boolean;
+  /** Whether its entries have types that can be chosen. */
+  hasTypes?: boolean;
   search: LogSearch;
   setSearch(change: Partial<LogSearch>): void;
 }
@@ -21,8 +22,8 @@ const OVERSCAN = 20;
 /** The end counts as reached this close to it. */
 const END_PX = 40;
 
-export function LogView({ reader, id, isAsleep, search, setSearch }: LogViewProps) {
-  const { q, range = "latest" } = search;
+export function LogView({ reader, id, isAsleep, hasTypes = false, search, setSearch }: LogViewProps) {
+  const { q, range = "latest", type } = search;
   const [isHeld, setHeld] = useState(false);
   const [attempt, setAttempt] = useState(0);
   return (
@@ -41,6 +42,20 @@ export function LogView({ reader, id, isAsleep, search, setSearch }: LogViewProp
             </option>
           ))}
         </select>
+        {hasTypes && (
+          <select
+            aria-label="Type of entries"
+            className="input w-auto"
+            value={type ?? "all"}
+            onChange={(event) => setSearch({ type: event.target.value as LogSearch["type"] })}
+          >
+            {Object.entries(LOG_TYPES).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
         <Button aria-pressed={isHeld} onClick={() => setHeld(!isHeld)}>
           {isHeld ? "Resume" : "Pause"}
         </Button>
@@ -51,8 +66,8 @@ export function LogView({ reader, id, isAsleep, search, setSearch }: LogViewProp
         </p>
       )}
       <LogPane
-        key={`${attempt} ${range} ${q}`}
-        {...{ reader, id, q, range, isHeld }}
+        key={`${attempt} ${range} ${type} ${q}`}
+        {...{ reader, id, q, range, type, isHeld }}
         retry={() => setAttempt(attempt + 1)}
       />
     </>
@@ -64,11 +79,12 @@ function LogPane(props: {
   id: string;
   q: string | undefined;
   range: keyof typeof LOG_RANGES;
+  type: LogSearch["type"];
   isHeld: boolean;
   retry(): void;
 }) {
-  const { reader, id, q, range, isHeld, retry } = props;
-  const [filter] = useState(() => filterOf(q, range));
+  const { reader, id, q, range, type, isHeld, retry } = props;
+  const [filter] = useState(() => filterOf(q, range, type));
   const state = useLogLines(reader, id, filter, isHeld);
   if (state.error !== null) return <Failure error={state.error} retry={retry} />;
   return (
@@ -81,13 +97,18 @@ function LogPane(props: {
   );
 }
 
-function filterOf(q: string | undefined, range: keyof typeof LOG_RANGES): LogFilter {
+function filterOf(
+  q: string | undefined,
+  range: keyof typeof LOG_RANGES,
+  type: LogSearch["type"],
+): ShownFilter {
   const { minutes } = LOG_RANGES[range];
   return {
     ...(minutes !== null && { from: new Date(Date.now() - minutes * 60_000).toISOString() }),
     // A search looks through everything that is kept.
     ...(range === "latest" && q === undefined && { tail: LATEST }),
     ...(q !== undefined && { query: q }),
+    ...(type !== undefined && type !== "all" && { type }),
   };
 }
 
@@ -199,14 +220,28 @@ const clock = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 
-function Line({ line: { logged_at: at, level, type, message } }: { line: LogLine }) {
+/** The trace of an exception, or what a line of JSON has besides its message. */
+function detailsOf({ type, data }: LogLine): string {
+  if (data === null || data === undefined) return "";
+  if (type === "exception" && Array.isArray(data["trace"])) return `\n${data["trace"].join("\n")}`;
+  if (type === "access") return ` ${String(data["duration_ms"] ?? "–")} ms`;
+  return data["context"] === null || data["context"] === undefined
+    ? ""
+    : ` ${JSON.stringify(data["context"])}`;
+}
+
+function Line({ line }: { line: LogLine }) {
+  const { logged_at: at, level, type, message } = line;
   const look =
     type === "system" ? "text-accent" : level === "error" || level === "warning" ? LEVEL_LOOKS[level] : "";
   return (
     <div className="flex flex-wrap gap-x-3 px-3 py-0.5 sm:grid sm:grid-cols-[11.5rem_4rem_minmax(0,1fr)]">
       {at === null ? <span /> : <time dateTime={at}>{clock.format(new Date(at))}</time>}
       <span className={LEVEL_LOOKS[level]}>{level}</span>
-      <span className={`basis-full break-all whitespace-pre-wrap ${look}`}>{message}</span>
+      <span className={`basis-full break-all whitespace-pre-wrap ${look}`}>
+        {message}
+        {detailsOf(line)}
+      </span>
     </div>
   );
 }

@@ -117,7 +117,7 @@ function entryOf(text: string): NewEntry {
 }
 
 /** The members of a line of JSON that the entry says elsewhere. */
-const SAID = ["level", "level_name", "time", "timestamp", "datetime", "msg", "message"];
+const SAID = new Set(["level", "level_name", "time", "timestamp", "datetime", "msg", "message"]);
 
 function structured(
   json: Record<string, unknown>,
@@ -144,7 +144,7 @@ function structured(
       },
     };
   }
-  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !SAID.includes(name)));
+  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !SAID.has(name)));
   const given = { ...rest, ...(error !== undefined && { error }), ...(err !== undefined && { err }) };
   const all = { ...given, ...objectOf(context) };
   return {

@@ -71,7 +71,7 @@ export class Chain {
     return segmentsOf(this.folder, this.#name);
   }
 
-  /** Appends entries in one write, so that a kill leaves whole lines and at most one that is cut off later. */
+  /** Appends entries in one write, so that a kill leaves whole lines and at most a part of a line, which is cut off later. */
   append(entries: readonly StoredEntry[]): void {
     const [first] = entries;
     if (first === undefined) return;

@@ -77,7 +77,7 @@ export class OutputReader {
     const isAll = from + bytes.length >= size;
     const lines = linesOf(bytes, from, isAll && isEnded);
     const { entries, end } = entriesOf(lines, (isAll && isSettled) || bytes.length === TURN_BYTES);
-    log.append(entries.map((entry) => ({ ...entry, ...of })));
+    log.append(entries.map((entry) => Object.assign(entry, of)));
     if (end === null) return 0;
     log.processes.noteRead(id, end);
     return end - from;

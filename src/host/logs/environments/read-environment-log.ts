@@ -6,7 +6,7 @@ import type {
 } from "../../../contracts/environment-logs.ts";
 import type { StoredEntry } from "./entry.ts";
 import type { EnvironmentLog } from "./environment-log.ts";
-import { SegmentWalker, type Found, type Place } from "./segment-walker.ts";
+import { SegmentReader, type Found, type Place } from "./segment-reader.ts";
 import { selectionOf } from "./selection.ts";
 
 /** How much one slice examines; a search of everything takes several slices. */
@@ -40,31 +40,31 @@ export async function readEnvironmentLog(
 async function sliceOf(log: EnvironmentLog, query: EnvironmentLogQuery): Promise<EnvironmentLogSlice> {
   const { cursor, tail, fromMs } = query;
   const places = cursor === undefined ? null : placesIn(cursor);
-  const walkers = [
-    new SegmentWalker(log.processes, places?.[0] ?? null),
-    new SegmentWalker(log.edge, places?.[1] ?? null),
+  const readers = [
+    new SegmentReader(log.processes, places?.[0] ?? null),
+    new SegmentReader(log.edge, places?.[1] ?? null),
   ] as const;
-  if (cursor !== undefined) return await forward(walkers, query);
-  if (tail !== undefined) return await last(walkers, query, tail);
-  if (fromMs !== undefined) for (const walker of walkers) walker.seek(fromMs);
-  return await forward(walkers, query);
+  if (cursor !== undefined) return await forward(readers, query);
+  if (tail !== undefined) return await last(readers, query, tail);
+  if (fromMs !== undefined) for (const reader of readers) reader.seek(fromMs);
+  return await forward(readers, query);
 }
 
-type Walkers = readonly [SegmentWalker, SegmentWalker];
+type Readers = readonly [SegmentReader, SegmentReader];
 
-async function forward(walkers: Walkers, query: EnvironmentLogQuery): Promise<EnvironmentLogSlice> {
+async function forward(readers: Readers, query: EnvironmentLogQuery): Promise<EnvironmentLogSlice> {
   const isSelected = selectionOf(query);
   const entries: EnvironmentLogEntry[] = [];
-  const hasGap = walkers.some((walker) => walker.hasGap);
-  const slice = (isEnd: boolean) => ({ entries, next: cursorOf(walkers), isEnd, hasGap });
+  const hasGap = readers.some((reader) => reader.hasGap);
+  const slice = (isEnd: boolean) => ({ entries, next: cursorOf(readers), isEnd, hasGap });
   for (let count = 1; ; count += 1) {
-    const [ofProcess, ofEdge] = [await walkers[0].peek(), await walkers[1].peek()];
+    const [ofProcess, ofEdge] = [await readers[0].peek(), await readers[1].peek()];
     const isEdgeFirst = ofEdge !== null && (ofProcess === null || ofEdge.entry.t < ofProcess.entry.t);
     const found = isEdgeFirst ? ofEdge : ofProcess;
     if (found === null || (query.toMs !== undefined && found.entry.t >= query.toMs)) return slice(true);
-    walkers[isEdgeFirst ? 1 : 0].take();
-    if (isSelected(found.entry)) entries.push(rendered(found.entry, cursorOf(walkers)));
-    const examined = walkers[0].examined + walkers[1].examined;
+    readers[isEdgeFirst ? 1 : 0].take();
+    if (isSelected(found.entry)) entries.push(rendered(found.entry, cursorOf(readers)));
+    const examined = readers[0].examined + readers[1].examined;
     if (entries.length === query.limit || examined > SLICE_BYTES) return slice(false);
     if (count % ENTRIES_AT_ONCE === 0) await Bun.sleep(0);
   }
@@ -72,15 +72,15 @@ async function forward(walkers: Walkers, query: EnvironmentLogQuery): Promise<En
 
 /** The last entries. Those of both chains together have one position: the end. */
 async function last(
-  walkers: Walkers,
+  readers: Readers,
   query: EnvironmentLogQuery,
   tail: number,
 ): Promise<EnvironmentLogSlice> {
   const isSelected = selectionOf(query);
   const count = Math.min(tail, query.limit);
   const found: Found[] = [];
-  for (const walker of walkers) found.push(...(await walker.last(count, isSelected, TAIL_BYTES)));
-  const next = cursorOf(walkers);
+  for (const reader of readers) found.push(...(await reader.last(count, isSelected, TAIL_BYTES)));
+  const next = cursorOf(readers);
   const entries = found
     .toSorted((a, b) => a.entry.t - b.entry.t)
     .slice(count === 0 ? found.length : -count)
@@ -101,7 +101,7 @@ function rendered({ t, l, y, m, i, d, x }: StoredEntry, cursor: string): Environ
   };
 }
 
-function cursorOf([processes, edge]: Walkers): string {
+function cursorOf([processes, edge]: Readers): string {
   return [processes, edge].map(({ place: { sequence, offset } }) => `${sequence}.${offset}`).join(".");
 }
 

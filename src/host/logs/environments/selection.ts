@@ -23,8 +23,8 @@ function textTest(query: EnvironmentLogQuery): (entry: StoredEntry) => boolean {
   const folded = (of: string) => (isCaseSensitive ? of : of.toLowerCase());
   const wanted = folded(text);
   return ({ m, x }) => {
-    const isIn = (of: string) => (isWholeWord ? hasWord(folded(of), wanted) : folded(of).includes(wanted));
-    return isIn(m) || (x !== undefined && isIn(JSON.stringify(Object.values(x))));
+    const texts = x === undefined ? [m] : [m, JSON.stringify(Object.values(x))];
+    return texts.map(folded).some((of) => (isWholeWord ? hasWord(of, wanted) : of.includes(wanted)));
   };
 }
 

@@ -14,7 +14,6 @@ export function systemEntry(
   type: JournalRecord["type"],
   { reason }: JournalRecord["details"],
 ): SystemEntry | null {
-  const entry = (message: string, level: LogLevel = "info", isEnd = false) => ({ message, level, isEnd });
   switch (type) {
     case "started":
       return entry("The process was started.");
@@ -39,4 +38,8 @@ export function systemEntry(
     case "gap":
       return null;
   }
+}
+
+function entry(message: string, level: LogLevel = "info", isEnd = false): SystemEntry {
+  return { message, level, isEnd };
 }

@@ -12,6 +12,7 @@ export default function EnvironmentLogsPage({ params, ...rest }: PageProps<LogSe
         <LogView
           reader={environmentsOf(ids.applicationId)}
           id={ids.environmentId}
+          hasTypes
           isAsleep={attributes.status === "hibernating"}
           {...rest}
         />

@@ -4,8 +4,8 @@ import type {
   EnvironmentLogQuery,
 } from "../../../contracts/environment-logs.ts";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
-import type { Driver } from "../../../drivers/driver.ts";
 import { PublicError } from "../../../lib/errors.ts";
+import type { ServedHost } from "../../kind.ts";
 import type { EnvironmentLogEntry, EnvironmentLogsDocument, EnvironmentLogsQuery } from "./schema.ts";
 
 /** The most slices that one page searches; a search of everything that is kept takes several pages. */
@@ -34,7 +34,7 @@ export function environmentLogQueryOf(asked: EnvironmentLogsQuery): EnvironmentL
 
 /** @throws ApiError 503 when the host does not answer. */
 export async function readEnvironmentLogs(
-  driver: Driver,
+  driver: ServedHost["driver"],
   id: string,
   asked: EnvironmentLogsQuery,
   signal: AbortSignal,
@@ -56,7 +56,12 @@ export async function readEnvironmentLogs(
   }
 }
 
-async function sliceOf(driver: Driver, id: string, query: EnvironmentLogQuery, signal: AbortSignal) {
+async function sliceOf(
+  driver: ServedHost["driver"],
+  id: string,
+  query: EnvironmentLogQuery,
+  signal: AbortSignal,
+) {
   try {
     const ends = AbortSignal.any([signal, AbortSignal.timeout(SLICE_TIMEOUT_MS)]);
     return await driver.environmentLogs(id, query, ends);

@@ -9,7 +9,7 @@ import { logLevels, MAX_MESSAGE_CHARACTERS, MAX_SLICE_LINES } from "../../../con
 import { count, MAX_QUERY_LENGTH } from "../../shared/logs-schema.ts";
 import { moment } from "../../shared/resource-filter.ts";
 
-const text = z.string().nullable();
+const nullableText = z.string().nullable();
 
 const entry = z
   .object({
@@ -27,11 +27,11 @@ const entry = z
       description: "When it was written, or else read. Entries are in this order.",
       example: "2026-03-15T08:18:00.123Z",
     }),
-    instance_id: text.meta({
+    instance_id: nullableText.meta({
       description: "The process; null for requests and for notes about the environment.",
       example: "proc-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f",
     }),
-    deployment_id: text.meta({
+    deployment_id: nullableText.meta({
       description: "The deployment that the process serves.",
       example: "depl-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f",
     }),
@@ -135,8 +135,11 @@ export const environmentLogsDocument = z
         example: true,
       }),
       type: z.string().meta({ description: "The type that was asked for.", example: "all" }),
-      from: text.meta({ description: "The beginning that was asked for.", example: "2026-03-15T08:00:00Z" }),
-      to: text.meta({ description: "The end that was asked for.", example: null }),
+      from: nullableText.meta({
+        description: "The beginning that was asked for.",
+        example: "2026-03-15T08:00:00Z",
+      }),
+      to: nullableText.meta({ description: "The end that was asked for.", example: null }),
     }),
   })
   .meta({ id: "EnvironmentLogs" });

@@ -17,7 +17,7 @@ export interface Found {
 
 const NEWLINE = 0x0a;
 
-export class SegmentWalker {
+export class SegmentReader {
   readonly #segments: Segment[];
   readonly #end: Place;
   /** Everything before was examined. */
