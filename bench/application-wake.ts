@@ -78,7 +78,7 @@ function server(words: string[]) {
 async function bareStart(begin: (port: number) => Bun.Subprocess): Promise<number> {
   const port = freePort();
   const startedAt = performance.now();
-  const server = begin(port);
+  const program = begin(port);
   try {
     for (;;) {
       const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => null);
@@ -86,7 +86,7 @@ async function bareStart(begin: (port: number) => Bun.Subprocess): Promise<numbe
       await Bun.sleep(1);
     }
   } finally {
-    server.kill("SIGTERM");
-    await server.exited;
+    program.kill("SIGTERM");
+    await program.exited;
   }
 }
