@@ -56,6 +56,11 @@ const hsts = z.object({
   preload: flag("Whether browsers may list it."),
 });
 
+/** Some clients write `8.2:1`, with the number of an image after the version. */
+function withoutImage(version: unknown): unknown {
+  return typeof version === "string" ? version.replace(/:\d$/, "") : version;
+}
+
 /** The settings that a customer changes with `PATCH`, flat as requests have them. */
 export const environmentSettings = z.object({
   color,
@@ -67,8 +72,7 @@ export const environmentSettings = z.object({
     .nullable()
     .meta({ description: "Null leaves it to the plan.", example: "24" }),
   php_version: z
-    .enum(phpVersions)
-    .nullable()
+    .preprocess(withoutImage, z.enum(phpVersions).nullable())
     .meta({ description: "Null leaves it to the plan.", example: "8.2" }),
   uses_server_accelerator: flag("Whether one PHP process answers many requests."),
   uses_hibernation: flag("Whether the environment sleeps when nobody uses it."),
