@@ -129,10 +129,13 @@ test("messages of PHP come into the log of the environment", async () => {
   await until("the line is there", async () => /^.*a line for its maker$/m.test(await Bun.file(log).text()));
 });
 
-test("a restart lets a request end, and a removal leaves no process", async () => {
+test("the next host finds PHP running; a restart lets a request end, and a removal leaves no process", async () => {
   const spec = specOf();
   await host.host.ensure(spec);
   const pid = findEngine(instanceFolder(host.dataDir, spec.id))?.pid ?? 0;
+  await host.restart();
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running" });
+  expect(findEngine(instanceFolder(host.dataDir, spec.id))?.pid).toBe(pid);
   const slow = get(spec, "/slow");
   await until("PHP has the request", async () => (await get(spec, "/storage/slow")).ok);
   const changed = host.host.ensure({ ...spec, variables: {} });

@@ -6,8 +6,10 @@ import { DEBIAN_RECIPES } from "../../engines/install/recipes.ts";
 import { postgresPackages } from "../../engines/install/postgres.ts";
 import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/versions.ts";
+import { offeredRuntimes } from "../../engines/runtimes/offer.ts";
 import { isolationSentence } from "../../engines/sandbox/probe.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
+import { RUNTIME_LABELS } from "../../plan/versions.ts";
 import { HostSandbox } from "../../host/engine/host-sandbox.ts";
 import { majorOf, STORE_ENGINE } from "../../engines/registry.ts";
 import { closedToEngines } from "../bootstrap/closed-folder.ts";
@@ -25,6 +27,7 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
     ...missingFindings(engines),
     ...placeFindings(config),
     sandboxFinding(config),
+    await runtimesFinding(config),
   ];
 }
 
@@ -34,6 +37,14 @@ function sandboxFinding({ enginesDir }: Config): Finding {
   const text = isolationSentence(level, enginesDir);
   if (level === "bubblewrap") return ok(text);
   return warn(text, `Install bubblewrap with ${INSTALL}, and allow user namespaces for ordinary users.`);
+}
+
+/** The runtimes that applications can have; those that are not here yet are fetched when they are first needed. */
+async function runtimesFinding({ enginesDir }: Config): Promise<Finding> {
+  const offered = await offeredRuntimes(enginesDir, new HostSandbox(enginesDir).now);
+  const names = Object.entries(RUNTIME_LABELS) as [keyof typeof RUNTIME_LABELS, string][];
+  const texts = names.flatMap(([name, label]) => offered[name].map((version) => `${label} ${version}`));
+  return ok(`applications can run on ${texts.join(", ")}, static files, and programs of this system`);
 }
 
 /** Engines run under users of their own, who must be able to reach the programs. */
