@@ -37,7 +37,9 @@ export class BarePhp {
     const nginx = findTool("nginx", enginesDir);
     if (nginx === null) throw new Error("there is no nginx; run: pilvi engines install");
     const conf = mkdtempSync(join(tmpdir(), "pilvi-bare-php-"));
-    chmodSync(conf, 0o755);
+    chmodSync(conf, 0o777);
+    mkdirSync(join(conf, "tmp"));
+    chmodSync(join(conf, "tmp"), 0o777);
     mkdirSync(join(conf, "bin"));
     // The programs of the runtime know the place of a sandbox; these know their own.
     const here = (text: string) =>
@@ -60,9 +62,16 @@ export class BarePhp {
       memoryBytes: 512 * 1024 ** 2,
       shutdownSeconds: 5,
     };
-    writeFileSync(join(this.#conf, SITE_FILE), phpSiteConfig(site));
-    writeFileSync(join(this.#conf, FPM_FILE), fpmConfig(site));
-    return Bun.spawn(["/bin/sh", "-c", phpScript(this.#conf, this.#nginx, "")], {
+    // A sandbox has a folder for temporary files of its own.
+    const here = (text: string) => text.replaceAll(/(?<=[\s:"])\/tmp\//g, `${this.#conf}/tmp/`);
+    const config = here(phpSiteConfig({ ...site, root: "ROOT", types: "TYPES" }));
+    writeFileSync(
+      join(this.#conf, SITE_FILE),
+      config.replace("ROOT", site.root).replace("TYPES", site.types),
+    );
+    writeFileSync(join(this.#conf, FPM_FILE), here(fpmConfig(site)));
+    const script = phpScript("CONF", this.#nginx, "");
+    return Bun.spawn(["/bin/sh", "-c", here(script).replaceAll("CONF", this.#conf)], {
       cwd: folder,
       env: { PATH: `${join(this.#conf, "bin")}:/usr/bin:/bin` },
       stdio: ["ignore", "ignore", "ignore"],
