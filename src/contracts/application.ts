@@ -57,6 +57,9 @@ export const variablesSchema = z
     z.refine((variables) => Object.entries(variables).flat().join("").length <= MAX_VARIABLES_TEXT),
   );
 
+/** Ports on this machine that customers' processes reach beside their own: those of what is attached to them. */
+export const reachesSchema = z.array(z.int().check(z.minimum(1), z.maximum(65_535))).check(z.maxLength(16));
+
 export const isolationSchema = z.enum(["bubblewrap", "landlock", "none"]);
 
 /**

@@ -1,6 +1,12 @@
 // Builds and releases: a build turns a source into a release, which applications run; or it runs commands in a release.
 import * as z from "zod/mini";
-import { commandSchema, isolationSchema, runtimeSchema, variablesSchema } from "./application.ts";
+import {
+  commandSchema,
+  isolationSchema,
+  reachesSchema,
+  runtimeSchema,
+  variablesSchema,
+} from "./application.ts";
 import { safeIdSchema } from "./instance-spec.ts";
 
 /** The version of the files of a build and of a release. */
@@ -35,6 +41,8 @@ export const buildSpecSchema = z.strictObject({
   variables: variablesSchema,
   /** Names of the variables whose values do not appear in the log. */
   secrets: z.array(z.string()).check(z.maxLength(512)),
+  /** None when left out. */
+  reaches: z.exactOptional(reachesSchema),
   memoryBytes: positive,
   cpus: z.nullable(z.number().check(z.positive())),
   maxProcesses: z.int().check(z.minimum(8), z.maximum(8_192)),

@@ -1,6 +1,6 @@
 // The instance spec: all that a driver needs to run one instance, as data that can be stored and compared.
 import * as z from "zod/mini";
-import { commandSchema, runtimeSchema, variablesSchema } from "./application.ts";
+import { commandSchema, reachesSchema, runtimeSchema, variablesSchema } from "./application.ts";
 import { engineNameSchema } from "./engine-names.ts";
 import { instanceUserSchema } from "./users.ts";
 import { webSocketApplicationSchema } from "./websocket-application.ts";
@@ -183,6 +183,8 @@ export const applicationSpecSchema = z.strictObject({
   command: z.nullable(commandSchema),
   /** `PORT` is always the port of the exposure. */
   variables: variablesSchema,
+  /** None when left out. */
+  reaches: z.exactOptional(reachesSchema),
   memoryBytes: positive,
   /** May be a fraction; null is no limit. */
   cpus: z.nullable(z.number().check(z.positive())),

@@ -26,6 +26,7 @@ import { Inspector } from "./instance/inspector.ts";
 import { dismissClients } from "./instance/dismissal.ts";
 import { Instance } from "./instance/instance.ts";
 import { RecentRemovals } from "./instance/recent-removals.ts";
+import { beforeStartWith, networkGrants } from "./instance/reachable-ports.ts";
 import * as selections from "./instance/selections.ts";
 import { EngineLogs } from "./logs/engine-logs.ts";
 import { HostJournal } from "./journal/host-journal.ts";
@@ -85,7 +86,7 @@ export class Host {
     this.environmentLogs = environmentLogsOf(this.#instances, settings, log, (id) => this.edge.hasRoute(id));
     this.journal = new HostJournal(settings.dataDir, keeper, log, this.environmentLogs);
     const isUidOfInstance = (wanted: number) => this.#instances.values().some(({ uid }) => uid === wanted);
-    this.#environments = new Environments(settings.dataDir, isUidOfInstance);
+    this.#environments = new Environments(settings, log, isUidOfInstance);
     this.#slots = new WarmPool(settings.dataDir, settings.warmSlots, log, settings.cgroups);
     this.#gateway = new GatewayLink(log);
     this.#addresses = new Addresses(log, keeper);
@@ -108,7 +109,7 @@ export class Host {
       stop: async (id) => await this.#instances.get(id)?.close(),
       log,
       runner: (parts) => {
-        const beforeStart: typeof parts.beforeStart = (context) => this.edge.beforeStart(context);
+        const beforeStart = beforeStartWith(this.edge, this.#environments.network);
         return new Runner({ ...parts, beforeStart }, this.journal.of(parts.id));
       },
       onChange: (observation) => this.#changed(observation),
@@ -140,6 +141,7 @@ export class Host {
     const holders = lockHolders();
     const ids = instanceIds(this.#settings.dataDir);
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
+    await this.#environments.network.restore(...networkGrants(loaded));
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
       instance.hasProcess ? "running" : "others",
     );
@@ -178,6 +180,7 @@ export class Host {
     await dismissClients(this.#instances.get(id), this.#log);
     await Promise.all([this.#instance(id).remove(), this.backups.giveUp(id)]);
     this.#instances.delete(id);
+    await this.#environments.network.revoke(id);
     this.backups.changed(id);
   }
 
@@ -214,6 +217,7 @@ export class Host {
     this.edge.stop();
     await Promise.all([this.#slots.stop(), this.builds.close()]);
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
+    await this.#environments.network.close();
     this.journal.close();
     this.#gateway.close();
     this.#addresses.close();

@@ -10,6 +10,7 @@ import { libraryEnv } from "../store-folder.ts";
 /** What is known of each tool: its name on the system, its package, and its place in that package. */
 export const TOOLS = {
   bubblewrap: { program: "bwrap", package: "bubblewrap", path: "usr/bin/bwrap" },
+  nftables: { program: "nft", package: "nftables", path: "usr/sbin/nft" },
   nginx: { program: "nginx", package: "nginx", path: "usr/sbin/nginx" },
 } as const;
 
@@ -30,7 +31,7 @@ export interface Tool {
 /** The note in the folder of an installed tool. */
 export const toolNoteSchema = z.strictObject({
   version: z.literal(1),
-  name: z.enum(["bubblewrap", "nginx"]),
+  name: z.enum(["bubblewrap", "nftables", "nginx"]),
   /** The version of the package. */
   package: z.string(),
   libraryDirs: z.array(z.string()),

@@ -28,6 +28,7 @@ import {
   type BuildFolder,
 } from "./build-folder.ts";
 import { BuildLogWriter, StepOutput } from "./build-log.ts";
+import { BuildFailure, deadlineFailure, diskFailure, nounOf, type Failure } from "./build-failures.ts";
 import { DiskWatch, MAX_ENTRIES } from "./disk-watch.ts";
 import { groupOf, stepOptions, treeOf, unpackWords, writeStepFiles } from "./step-options.ts";
 import { runStep } from "./step-process.ts";
@@ -48,27 +49,10 @@ export interface BuildDeps {
   log: Log;
 }
 
-type Failure = NonNullable<Build["failure"]>;
-
 /** What the steps of a build run on. */
 interface Stage {
   sandbox: Sandbox;
   runtime: ReadyRuntime;
-}
-
-/** What people call it. */
-export function nounOf({ release }: Pick<BuildSpec, "release">): "build" | "command" {
-  return release === undefined ? "build" : "command";
-}
-
-/** A build comes to its end without a release. */
-class BuildFailure extends Error {
-  readonly failure: Failure;
-
-  constructor(code: Failure["code"], message: string) {
-    super(message);
-    this.failure = { code, message };
-  }
 }
 
 export class BuildRun {
@@ -106,6 +90,10 @@ export class BuildRun {
     return this.#build;
   }
 
+  get #group(): string {
+    return groupOf(this.#spec.id);
+  }
+
   /** Kills all processes of the build at once; `run` then resolves. @param failure left out for a cancel. */
   stop(failure: Failure | null = null): void {
     if (this.#stop.signal.aborted) return;
@@ -140,6 +128,9 @@ export class BuildRun {
     this.#change({ isolation: sandbox.level });
     const runtime = await this.#runtime(sandbox);
     this.#account = environments.accountOf(this.#spec.environment);
+    const { reaches = [] } = this.#spec;
+    if (this.#account !== null)
+      await environments.network.grant(this.#group, { uid: this.#account.uid, reaches, port: null });
     await prepareTree(this.#folder, this.#account);
     writeStepFiles(this.#folder, this.#spec, {
       tree: treeOf(this.#folder, this.#spec, this.#deps.dataDir),
@@ -150,7 +141,7 @@ export class BuildRun {
     const stage = { sandbox, runtime };
     if (this.#spec.release === undefined) return await this.#make(stage);
     await this.#runCommands(stage);
-    await dissolve(cgroups, groupOf(this.#spec.id));
+    await dissolve(cgroups, this.#group);
   }
 
   async #make(stage: Stage): Promise<void> {
@@ -167,7 +158,7 @@ export class BuildRun {
     else this.#noteStep("release");
     await this.#disk.check();
     this.#throwIfStopped();
-    await dissolve(cgroups, groupOf(this.#spec.id));
+    await dissolve(cgroups, this.#group);
     await publishRelease(dataDir, this.#folder, this.#spec, { account: this.#account, bytes });
     await failpoint("host.build.published");
   }
@@ -267,8 +258,9 @@ export class BuildRun {
     // The room is freed first, since a full disk takes no note of the end.
     await discardTree(this.#folder);
     rmSync(this.#folder.source, { force: true });
-    await dissolve(this.#deps.cgroups, groupOf(this.#spec.id));
+    await dissolve(this.#deps.cgroups, this.#group);
     try {
+      await this.#deps.environments.network.revoke(this.#group);
       // The cache has no use when it alone exceeds the disk of every further build.
       if (failure?.code === "disk" && this.#cache !== null)
         await this.#deps.environments.clearCache(this.#spec.environment);
@@ -284,17 +276,4 @@ export class BuildRun {
     this.#build = { ...this.#build, ...change };
     noteBuild(this.#folder, { build: this.#build, spec: this.#spec });
   }
-}
-
-function deadlineFailure(spec: BuildSpec): Failure {
-  return {
-    code: "deadline",
-    message: `The ${nounOf(spec)} took longer than its ${spec.deadlineSeconds} seconds.`,
-  };
-}
-
-function diskFailure(spec: BuildSpec): Failure {
-  const mib = Math.floor(spec.diskBytes / 1024 ** 2);
-  const who = spec.release === undefined ? "The build and its cache" : "The command";
-  return { code: "disk", message: `${who} took more than the ${mib} MiB of disk that it may take.` };
 }

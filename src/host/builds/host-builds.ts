@@ -26,7 +26,8 @@ import {
 } from "./build-folder.ts";
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
-import { BuildRun, nounOf, type BuildDeps } from "./build-run.ts";
+import { nounOf } from "./build-failures.ts";
+import { BuildRun, type BuildDeps } from "./build-run.ts";
 import { groupOf } from "./step-options.ts";
 import { killRest } from "./step-process.ts";
 

@@ -9,6 +9,7 @@ import type { Limits } from "../../contracts/observation.ts";
 import type { ApplicationPlace, Certificate, Engine, EngineContext } from "../../engines/engine.ts";
 import { engineNamed, majorOf, runnableEngines, type EngineSources } from "../../engines/index.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
+import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { readyRuntime, type RuntimeSources } from "../../engines/runtimes/runtimes.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
 import { NO_SANDBOX } from "../../engines/sandbox/sandbox.ts";
@@ -38,6 +39,8 @@ export interface HostSettings extends EngineSources {
   allowPrivateWebhooks: boolean;
   /** The sandbox of applications and builds; none where it is left out. */
   sandbox?: Pick<HostSandbox, "now" | "ensured">;
+  /** The ports of instances; the usual range when left out. */
+  portRange?: PortRange;
   /** How many builds run at once; a number for this machine when left out. */
   buildsAtOnce?: number;
   /** How long and how much of the log of each environment is kept; defaults where it is left out. */

@@ -24,6 +24,6 @@ export interface RunnerParts {
   leaving: AbortSignal;
   /** Called when an engine has ended although the host did not stop it. */
   onEnded(ended: EngineProcess): void;
-  /** Writes what an engine begins with beside its own files; left out where nothing does. */
-  beforeStart?(context: EngineContext<InstanceSpec>): void;
+  /** Prepares what an engine begins with beside its own files; left out where nothing does. */
+  beforeStart?(context: EngineContext<InstanceSpec>): Promise<void>;
 }

@@ -113,7 +113,7 @@ export class Runner {
       await failpoint("host.ensure.config");
     }
     engine.beforeStart?.(context);
-    this.#parts.beforeStart?.(context);
+    await this.#parts.beforeStart?.(context);
     const started = await startEngine(engine, context, folder, (pid) =>
       confine(settings.cgroups, id, [pid], context.limits),
     );

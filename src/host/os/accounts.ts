@@ -70,14 +70,20 @@ export function allotUid(
 /**
  * Chooses the uid of a new environment, which all its instances and builds share.
  * @param taken the uids of all instances and other environments of this host.
+ * @param place a number that other Pilvis of this machine do not have: rules for a uid are rules for all its processes.
  * @throws PublicError when all are taken.
  */
-export function allotEnvironmentUid(taken: Pick<ReadonlySet<number>, "has">, ofSystem = systemIds()): number {
-  return lastFreeUid((uid) => !taken.has(uid) && !ofSystem.has(uid));
+export function allotEnvironmentUid(
+  taken: Pick<ReadonlySet<number>, "has">,
+  place: number,
+  ofSystem = systemIds(),
+): number {
+  const isFree = (uid: number) => !taken.has(uid) && !ofSystem.has(uid);
+  return lastFreeUid(isFree, LAST_UID - (place % (LAST_UID - INSTEAD_OF_FOREIGN)));
 }
 
-function lastFreeUid(isFree: (uid: number) => boolean): number {
-  for (let uid = LAST_UID; isInstanceUid(uid) || isForeign(uid); uid -= 1) {
+function lastFreeUid(isFree: (uid: number) => boolean, last = LAST_UID): number {
+  for (let uid = last; isInstanceUid(uid) || isForeign(uid); uid -= 1) {
     if (!isForeign(uid) && isFree(uid)) return uid;
   }
   throw new PublicError("No user is left on this machine for another instance.");

@@ -9,8 +9,11 @@ import { readJsonAs } from "../../contracts/read.ts";
 import type { Account } from "../../engines/engine.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { readIfPresent, replaceFile } from "../../lib/files.ts";
+import type { Log } from "../../lib/log.ts";
+import { sha256Hex } from "../../lib/secrets.ts";
 import { allotEnvironmentUid, allotUid, canSwitchUsers } from "./accounts.ts";
 import { environmentsDir } from "./layout.ts";
+import { NetworkRules, type NetworkRulesParts } from "./network-rules.ts";
 
 const FILE = "environment.json";
 
@@ -25,12 +28,22 @@ const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export class Environments {
   readonly #folder: string;
   readonly #isUidOfInstance: (uid: number) => boolean;
+  readonly #place: number;
+  /** What the processes of environments reach on this machine. */
+  readonly network: NetworkRules;
   readonly #uids = new Map<string, number | null>();
 
   /** @param isUidOfInstance whether an instance of this host has the uid. */
-  constructor(dataDir: string, isUidOfInstance: (uid: number) => boolean) {
-    this.#folder = environmentsDir(dataDir);
+  constructor(
+    settings: Omit<NetworkRulesParts, "uids" | "log">,
+    log: Log,
+    isUidOfInstance: (uid: number) => boolean,
+  ) {
+    this.#folder = environmentsDir(settings.dataDir);
     this.#isUidOfInstance = isUidOfInstance;
+    this.#place = Number.parseInt(sha256Hex(settings.dataDir).slice(0, 8), 16);
+    const uids = () => this.#uids.values().flatMap((uid) => (uid === null ? [] : [uid]));
+    this.network = new NetworkRules({ ...settings, uids: () => [...uids()], log });
     if (!existsSync(this.#folder)) return;
     for (const id of readdirSync(this.#folder).filter((name) => ID.test(name))) {
       const text = readIfPresent(join(this.#folder, id, FILE));
@@ -82,7 +95,7 @@ export class Environments {
   #allot(id: string): number | null {
     if (!ID.test(id)) throw new PublicError("The id of the environment is malformed.");
     const taken = { has: (uid: number) => this.hasUid(uid) || this.#isUidOfInstance(uid) };
-    const uid = canSwitchUsers() ? allotEnvironmentUid(taken) : null;
+    const uid = canSwitchUsers() ? allotEnvironmentUid(taken, this.#place) : null;
     const folder = join(this.#folder, id);
     mkdirSync(this.#folder, { recursive: true, mode: 0o711 });
     mkdirSync(folder, { recursive: true, mode: 0o711 });

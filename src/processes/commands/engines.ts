@@ -40,7 +40,7 @@ async function install({ enginesDir }: Config): Promise<number> {
   const fetched = ensureRuntimes(enginesDir, progress);
   const report = await installEngines({ enginesDir, checkoutDir: CHECKOUT_DIR, progress });
   const failures = report.filter(({ state }) => state === "failed");
-  const lacking = await installTools(["bubblewrap", "nginx"], enginesDir, progress);
+  const lacking = await installTools(["bubblewrap", "nftables", "nginx"], enginesDir, progress);
   for (const { name, reason } of lacking) progress(`${name} could not be installed: ${reason}`);
   await fetched;
   for (const { name, reason, hint } of failures) {

@@ -48,6 +48,7 @@ export async function hostCommand(config: Config): Promise<number> {
       cgroups: findCgroups(),
       sandbox: new HostSandbox(config.enginesDir),
       logs: config.environmentLogs,
+      portRange: config.portRange,
       allowPrivateWebhooks: config.allowPrivateWebhooks,
     };
     const stopping = stopRequested();

@@ -7,6 +7,7 @@ import { postgresPackages } from "../../engines/install/postgres.ts";
 import { findEngines, isGoodEnough, type FoundEngine } from "../../engines/installed.ts";
 import { compareVersions } from "../../engines/versions.ts";
 import { offeredRuntimes } from "../../engines/runtimes/offer.ts";
+import { findPacketFilter, networkSentence } from "../../engines/packet-filter/packet-filter.ts";
 import { isolationSentence } from "../../engines/sandbox/probe.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
 import { RUNTIME_LABELS } from "../../plan/versions.ts";
@@ -28,6 +29,7 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
     ...placeFindings(config),
     sandboxFinding(config),
     await runtimesFinding(config),
+    await networkFinding(config),
   ];
 }
 
@@ -45,6 +47,13 @@ async function runtimesFinding({ enginesDir }: Config): Promise<Finding> {
   const names = Object.entries(RUNTIME_LABELS) as [keyof typeof RUNTIME_LABELS, string][];
   const texts = names.flatMap(([name, label]) => offered[name].map((version) => `${label} ${version}`));
   return ok(`applications can run on ${texts.join(", ")}, static files, and programs of this system`);
+}
+
+/** Whether customers' processes are kept from ports of this machine, found out by trying. */
+async function networkFinding({ enginesDir }: Config): Promise<Finding> {
+  const isHeld = (await findPacketFilter(enginesDir)) !== null;
+  const text = networkSentence(isHeld, enginesDir);
+  return isHeld ? ok(text) : warn(text, `Run Pilvi as root, and install nft with ${INSTALL}.`);
 }
 
 /** Engines run under users of their own, who must be able to reach the programs. */

@@ -81,6 +81,7 @@ async function run(
     runtime: commandRuntime(plan),
     steps: [{ name: "deploy", command: commandOf(plan.deploy, plan) }],
     variables: spec.variables,
+    ...(spec.reaches && { reaches: spec.reaches }),
     secrets: secretNames(context, environment, spec.variables),
     ...BUILD_LIMITS,
   };

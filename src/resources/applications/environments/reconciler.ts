@@ -18,6 +18,7 @@ import {
 } from "../deployments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
+import { attachedPorts } from "./attached-ports.ts";
 import { runVariables, secretNames } from "./all-variables.ts";
 import { ensurePlaced, endRetired, removeProcesses, specOfProcess } from "./place.ts";
 import { promoteProcess, processesOf, type ApplicationProcess } from "./processes.ts";
@@ -114,10 +115,11 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
   const deployment = isRollout ? open : current;
   if (deployment === undefined) return null;
   const variables = await runVariables(context, environment);
+  const reaches = await attachedPorts(db, environment);
   const instance = await servingInstance(db, environment.id);
   const size = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
   try {
-    const spec = processSpecOf(environment, deployment, size, variables);
+    const spec = processSpecOf(environment, deployment, size, { variables, reaches });
     const secrets = secretNames(context, environment, variables).map((name) => variables[name] ?? "");
     return { deployment, isRollout, spec, digest: digestOf(deployment, spec), redacted: redactor(secrets) };
   } catch (error) {

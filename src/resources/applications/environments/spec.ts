@@ -26,6 +26,13 @@ const SECONDS_PER_MINUTE = 60;
 /** A spec before its process has an id and an address. */
 export type UnplacedSpec = Omit<ApplicationSpec, "id" | "deployment" | "exposure">;
 
+/** What an environment gives its processes. */
+export interface ProcessInputs {
+  variables: Record<string, string>;
+  /** The ports of what is attached. */
+  reaches: number[];
+}
+
 /**
  * The spec of a process that serves a deployment.
  * @throws PublicError when this Pilvi cannot run the plan.
@@ -34,7 +41,7 @@ export function processSpecOf(
   environment: EnvironmentRow,
   deployment: DeploymentRow,
   size: Pick<InstanceSize, "memoryBytes" | "cpus">,
-  variables: Record<string, string>,
+  { variables, reaches }: ProcessInputs,
 ): UnplacedSpec {
   const { plan, settings } = runnable(environment, deployment);
   return {
@@ -46,6 +53,7 @@ export function processSpecOf(
     runtime: servingRuntime(plan),
     command: plan.serving.mode === "process" ? startCommand(plan) : null,
     variables,
+    ...(reaches.length > 0 && { reaches }),
     memoryBytes: size.memoryBytes,
     cpus: size.cpus,
     maxProcesses: PROCESSES_PER_CPU * size.cpus,

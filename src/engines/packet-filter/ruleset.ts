@@ -1,0 +1,129 @@
+// The rules of the packet filter for customers' processes, as a script of nft. They keep no state of connections for the
+// machine: a rule looks at the two packets that open a connection, so that nobody can fill a table of all connections.
+
+/** A range of ports. */
+export interface PortRange {
+  first: number;
+  last: number;
+}
+
+/** What the rules are made of. */
+export interface Rules {
+  /** The name of the table. */
+  table: string;
+  /** Ports of Pilvi, at which a user reaches and answers only what the grants name. */
+  reserved: readonly PortRange[];
+  /** The users whose connections to this machine are confined. */
+  uids: readonly number[];
+  /** The ports that a user may reach. */
+  reached: readonly (readonly [uid: number, port: number])[];
+  /** The ports at which a user may answer. */
+  owned: readonly (readonly [uid: number, port: number])[];
+  /** The ports that all of them may reach. */
+  open: readonly number[];
+}
+
+/** How long a connection that is being opened is remembered, and how many of them are at most. */
+const [OPENING_SECONDS, MAX_OPENING] = [10, 65_536];
+
+/** How many connections to ports of its own a user may open in a second. */
+const OPENINGS_PER_SECOND = 1_000;
+
+const FAMILIES = [
+  { name: "ip", suffix: "4" },
+  { name: "ip6", suffix: "6" },
+];
+
+/** Makes the table anew, with its elements, in one transaction. */
+export function wholeScript(rules: Rules): string {
+  const { table, reserved } = rules;
+  const ports = reserved.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`));
+  return `add table inet ${table}
+delete table inet ${table}
+table inet ${table} {
+  set users { typeof meta skuid; }
+  set reached { typeof meta skuid . tcp dport; }
+  set owned { typeof meta skuid . tcp sport; }
+  set open { type inet_service; }
+  set opened { typeof meta skuid; flags dynamic, timeout; timeout ${OPENING_SECONDS}s; size ${MAX_OPENING}; }
+${FAMILIES.map(openingSets).join("\n")}
+  chain output {
+    type filter hook output priority filter; policy accept;
+    tcp flags & (syn | ack) == syn | ack jump answer
+    meta skuid @users jump confined
+  }
+  chain answer {
+    fib daddr type != local return
+    meta skuid @users tcp sport { ${ports.join(", ")} } meta skuid . tcp sport != @owned drop
+${FAMILIES.map(answerRules).join("\n")}
+  }
+  chain confined {
+    meta l4proto { tcp, udp } th dport 53 return
+    ip daddr 169.254.0.0/16 reject
+    ip6 daddr fd00:ec2::254 reject
+    fib daddr type != local return
+    tcp flags & (syn | ack) == syn jump connect
+    meta l4proto { tcp, icmp, ipv6-icmp } return
+    reject
+  }
+  chain connect {
+    meta skuid . tcp dport @reached return
+    tcp dport @open return
+    tcp dport { ${ports.join(", ")} } reject with tcp reset
+    update @opened { meta skuid limit rate over ${OPENINGS_PER_SECOND}/second burst ${OPENINGS_PER_SECOND} packets } reject with tcp reset
+${FAMILIES.map(connectRules).join("\n")}
+    reject with tcp reset
+  }
+}
+${elementsOf(rules)}`;
+}
+
+/** Brings a table that is there to the elements, in one transaction. */
+export function elementsScript(rules: Rules): string {
+  const flushes = ["users", "reached", "owned", "open"].map((set) => `flush set inet ${rules.table} ${set}`);
+  return `${flushes.join("\n")}\n${elementsOf(rules)}`;
+}
+
+/** Removes the table, which may be absent. */
+export function removalScript(table: string): string {
+  return `add table inet ${table}\ndelete table inet ${table}\n`;
+}
+
+/**
+ * The kernel does not say at a client's packet whose process listens. So a packet that opens a connection to a port
+ * outside of the grants passes, and is noted with its user; the answer passes only when the same user sends it.
+ */
+function connectRules({ name, suffix }: (typeof FAMILIES)[number]): string {
+  const answer = `${name} daddr . tcp dport . ${name} saddr . tcp sport`;
+  return `    ${answer} @refused${suffix} reject with tcp reset
+    add @opening${suffix} { ${answer} } add @opening_by${suffix} { ${answer} . meta skuid } return`;
+}
+
+/** A refused answer is noted, so that the client's next attempt is refused at once. */
+function answerRules({ name, suffix }: (typeof FAMILIES)[number]): string {
+  const answer = `${name} saddr . tcp sport . ${name} daddr . tcp dport`;
+  return `    ${answer} . meta skuid @opening_by${suffix} return
+    ${answer} @opening${suffix} update @refused${suffix} { ${answer} } drop`;
+}
+
+function openingSets({ name, suffix }: (typeof FAMILIES)[number]): string {
+  const answer = `${name} saddr . tcp sport . ${name} daddr . tcp dport`;
+  const rest = `flags dynamic, timeout; timeout ${OPENING_SECONDS}s; size ${MAX_OPENING};`;
+  return `  set opening${suffix} { typeof ${answer}; ${rest} }
+  set opening_by${suffix} { typeof ${answer} . meta skuid; ${rest} }
+  set refused${suffix} { typeof ${answer}; ${rest} }`;
+}
+
+function elementsOf({ table, uids, reached, owned, open }: Rules): string {
+  const pairs = (list: Rules["reached"]) => list.map(([uid, port]) => `${uid} . ${port}`);
+  const sets: [name: string, elements: string[]][] = [
+    ["users", uids.map(String)],
+    ["reached", pairs(reached)],
+    ["owned", pairs(owned)],
+    ["open", open.map(String)],
+  ];
+  return sets
+    .filter(([, elements]) => elements.length > 0)
+    .map(([name, elements]) => `add element inet ${table} ${name} { ${[...new Set(elements)].join(", ")} }\n`)
+    .join("");
+}

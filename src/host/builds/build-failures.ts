@@ -1,0 +1,35 @@
+// Why builds end without a release, in sentences for their owners.
+import type { Build, BuildSpec } from "../../contracts/builds.ts";
+
+/** A word for programs, and a sentence for people. */
+export type Failure = NonNullable<Build["failure"]>;
+
+/** What people call it. */
+export function nounOf({ release }: Pick<BuildSpec, "release">): "build" | "command" {
+  return release === undefined ? "build" : "command";
+}
+
+/** A build comes to its end without a release. */
+export class BuildFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(code: Failure["code"], message: string) {
+    super(message);
+    this.failure = { code, message };
+  }
+}
+
+/** The build took too long. */
+export function deadlineFailure(spec: BuildSpec): Failure {
+  return {
+    code: "deadline",
+    message: `The ${nounOf(spec)} took longer than its ${spec.deadlineSeconds} seconds.`,
+  };
+}
+
+/** The build took too much of the disk. */
+export function diskFailure(spec: BuildSpec): Failure {
+  const mib = Math.floor(spec.diskBytes / 1024 ** 2);
+  const who = spec.release === undefined ? "The build and its cache" : "The command";
+  return { code: "disk", message: `${who} took more than the ${mib} MiB of disk that it may take.` };
+}

@@ -1,0 +1,41 @@
+// What the processes of applications reach on this machine, from the specs of instances.
+import type { ApplicationSpec, EdgeSpec } from "../../contracts/instance-spec.ts";
+import type { Edge } from "../edge/edge.ts";
+import type { RunnerParts } from "../engine/runner-parts.ts";
+import type { Grant, NetworkRules } from "../os/network-rules.ts";
+import type { Instance } from "./instance.ts";
+
+/** What the processes of applications may reach, and which ports all of them may, by the ids of the instances. */
+export function networkGrants(instances: Iterable<Instance>): [Map<string, Grant>, Map<string, number[]>] {
+  const [grants, open] = [new Map<string, Grant>(), new Map<string, number[]>()];
+  for (const { id, uid, source } of instances) {
+    const spec = source.manifest?.spec;
+    if (spec === undefined) continue;
+    if (spec.kind === "application" && uid !== null) grants.set(id, grantOf(spec, uid));
+    if (spec.kind === "edge") open.set(id, openPortsOf(spec));
+  }
+  return [grants, open];
+}
+
+/** Prepares what engines begin with: the files of the edge, and the rules of the network, which stand before a process. */
+export function beforeStartWith(
+  edge: Pick<Edge, "beforeStart">,
+  network: NetworkRules,
+): NonNullable<RunnerParts["beforeStart"]> {
+  return async (context) => {
+    const { spec, account } = context;
+    edge.beforeStart(context);
+    if (spec.kind === "edge") await network.open(spec.id, openPortsOf(spec));
+    if (spec.kind === "application" && account !== null)
+      await network.grant(spec.id, grantOf(spec, account.uid));
+  };
+}
+
+function grantOf({ reaches = [], exposure }: ApplicationSpec, uid: number): Grant {
+  return { uid, reaches, port: exposure.port };
+}
+
+/** Applications reach each other by their names, as the world does. */
+function openPortsOf({ exposure, httpsPort }: EdgeSpec): number[] {
+  return [exposure.port, httpsPort].filter((port) => port !== null);
+}

@@ -1,0 +1,163 @@
+// Which ports of this machine the users of environments reach: only those that an instance or a build of theirs names.
+// The rules are the kernel's, so they hold while no host runs, and the next host makes them anew in one step.
+import { networkInterfaces } from "node:os";
+import {
+  findPacketFilter,
+  ensurePacketFilter,
+  type PacketFilter,
+} from "../../engines/packet-filter/packet-filter.ts";
+import {
+  elementsScript,
+  removalScript,
+  wholeScript,
+  type PortRange,
+  type Rules,
+} from "../../engines/packet-filter/ruleset.ts";
+import { machineNetwork } from "../../engines/runtimes/machine-network.ts";
+import { PublicError } from "../../lib/errors.ts";
+import type { Log } from "../../lib/log.ts";
+import { sha256Hex } from "../../lib/secrets.ts";
+
+/** What an instance or a build may reach. */
+export interface Grant {
+  uid: number;
+  /** The ports on this machine that it may reach. */
+  reaches: readonly number[];
+  /** The port at which it answers; null without any. */
+  port: number | null;
+}
+
+/** What the rules follow from. */
+export interface NetworkRulesParts {
+  dataDir: string;
+  enginesDir: string;
+  /** The ports of instances. */
+  portRange?: PortRange;
+  /** The uids of all environments. */
+  uids(): number[];
+  log: Log;
+}
+
+const DEFAULT_RANGE: PortRange = { first: 20_000, last: 29_999 };
+
+export class NetworkRules {
+  readonly #parts: NetworkRulesParts;
+  readonly #table: string;
+  readonly #grants = new Map<string, Grant>();
+  /** The ports of an instance that every environment may reach. */
+  readonly #open = new Map<string, readonly number[]>();
+  #filter: Promise<PacketFilter | null> | undefined;
+  #isMade = false;
+  #last: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(parts: NetworkRulesParts) {
+    this.#parts = parts;
+    this.#table = tableOf(parts.dataDir);
+  }
+
+  /** Has the rules follow the instances that an earlier host has left, in one step. */
+  async restore(
+    grants: ReadonlyMap<string, Grant>,
+    open: ReadonlyMap<string, readonly number[]>,
+  ): Promise<void> {
+    for (const [owner, grant] of grants) this.#grants.set(owner, grant);
+    for (const [owner, ports] of open) this.#open.set(owner, ports);
+    if (this.#parts.uids().length === 0) return;
+    // Databases do not wait for an installation: the next start of an application tries that.
+    const filter = await findPacketFilter(this.#parts.enginesDir);
+    if (filter === null) return;
+    this.#filter = Promise.resolve(filter);
+    await this.#written();
+  }
+
+  /** Lets the processes of an owner reach what they may; resolves when the rules are in force. */
+  async grant(owner: string, grant: Grant): Promise<void> {
+    this.#grants.set(owner, grant);
+    await this.#written();
+  }
+
+  /** Lets every environment reach the ports of an instance. */
+  async open(owner: string, ports: readonly number[]): Promise<void> {
+    this.#open.set(owner, ports);
+    if (this.#filter !== undefined) await this.#written();
+  }
+
+  /** Takes back what an owner was granted, after its processes have ended. */
+  async revoke(owner: string): Promise<void> {
+    const hadAny = [this.#grants.delete(owner), this.#open.delete(owner)].includes(true);
+    if (hadAny && this.#filter !== undefined) await this.#written();
+  }
+
+  /** Removes the rules, when no process of an environment runs any more. */
+  async close(): Promise<void> {
+    await this.#next?.catch(() => undefined);
+    await this.#last;
+    const filter = await this.#filter;
+    if (!this.#isMade || filter === null || filter === undefined) return;
+    this.#isMade = false;
+    await filter.run(removalScript(this.#table)).catch((error: unknown) => {
+      this.#parts.log.warn({ error }, "the network rules could not be removed");
+    });
+  }
+
+  /** Resolves when the kernel has what is wanted now; requests that come meanwhile share the next transaction. */
+  #written(): Promise<void> {
+    this.#next ??= this.#last.then(() => {
+      this.#next = undefined;
+      const written = this.#write();
+      this.#last = written.catch(() => undefined);
+      return written;
+    });
+    return this.#next;
+  }
+
+  async #write(): Promise<void> {
+    const { enginesDir, log } = this.#parts;
+    const filter = await (this.#filter ??= ensurePacketFilter(enginesDir));
+    if (filter === null) return;
+    const rules = this.#rules();
+    try {
+      // A table that somebody else has removed is made anew.
+      if (this.#isMade) await filter.run(elementsScript(rules)).catch(() => filter.run(wholeScript(rules)));
+      else await filter.run(wholeScript(rules));
+      this.#isMade = true;
+    } catch (error) {
+      log.error({ error }, "the network rules could not be set");
+      throw new PublicError("The host could not set its network rules; its log says why.");
+    }
+  }
+
+  #rules(): Rules {
+    const grants = [...this.#grants.values()];
+    return {
+      table: this.#table,
+      reserved: [this.#parts.portRange ?? DEFAULT_RANGE],
+      uids: [...this.#parts.uids(), ...grants.map(({ uid }) => uid)],
+      reached: grants.flatMap(({ uid, reaches, port }) =>
+        [...reaches, ...(port === null ? [] : [port])].map((each): [number, number] => [uid, each]),
+      ),
+      owned: grants.flatMap(({ uid, port }) => (port === null ? [] : [[uid, port] as [number, number]])),
+      open: [...this.#open.values()].flat().concat(proxyPorts()),
+    };
+  }
+}
+
+/** Two Pilvis of a machine have tables of their own. */
+export function tableOf(dataDir: string): string {
+  return `pilvi_${sha256Hex(dataDir).slice(0, 16)}`;
+}
+
+/** The ports of the proxies on this machine that programs reach other machines through. */
+function proxyPorts(): number[] {
+  const addresses = Object.values(networkInterfaces()).flatMap(
+    (each) => each?.map(({ address }) => address) ?? [],
+  );
+  const local = new Set(["localhost", ...addresses]);
+  return Object.entries(machineNetwork()).flatMap(([name, value]) => {
+    if (!/^https?_proxy$|^all_proxy$/i.test(name) || !URL.canParse(value)) return [];
+    const { hostname, port, protocol } = new URL(value);
+    const isLocal = local.has(hostname.replace(/^\[|\]$/g, "")) || hostname.startsWith("127.");
+    return isLocal ? [Number(port === "" ? (protocol === "https:" ? 443 : 80) : port)] : [];
+  });
+}
