@@ -38,6 +38,8 @@ function installed(runtime: "node" | "bun") {
       },
     ],
     variables: { npm_config_registry: registry.url, BUN_CONFIG_REGISTRY: registry.url },
+    // A build reaches no service of its machine that nobody has named.
+    reaches: [Number(new URL(registry.url).port)],
   };
 }
 
