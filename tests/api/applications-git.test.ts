@@ -244,3 +244,25 @@ async function organizationId(): Promise<string> {
   const [row] = await api.db<{ id: string }[]>`select id from organizations where name = 'default'`;
   return row?.id ?? "";
 }
+
+test("pushes and clones that do not end leave no room for more of the organization, until they do", async () => {
+  const made = await newApplication(api);
+  const address = `${api.origin}/git/${made.slug}.git`;
+  const headers = { authorization: `Basic ${btoa(`any:${api.token}`)}` };
+  const { hostname, port, host } = new URL(api.origin);
+  const type = "application/x-git-upload-pack-request";
+  const head = `POST /git/${made.slug}.git/git-upload-pack HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${headers.authorization}\r\ncontent-type: ${type}\r\ncontent-length: 100\r\n\r\n`;
+  const slow = await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const socket = await Bun.connect({ hostname, port: Number(port), socket: { data: () => undefined } });
+      socket.write(head);
+      return socket;
+    }),
+  );
+  const asked = () => fetch(`${address}/info/refs?service=git-upload-pack`, { headers });
+  let refusal: Response | undefined;
+  await until("the room is taken", async () => (refusal = await asked()).status === 429);
+  expect(await refusal?.text()).toContain("Too many pushes and clones run at the same time.");
+  for (const socket of slow) socket.terminate();
+  await until("there is room again", async () => (await asked()).status === 200);
+});

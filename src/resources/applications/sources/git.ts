@@ -4,6 +4,7 @@ import { ApiError, forbidden, notFound } from "../../../api/jsonapi/errors.ts";
 import type { Protocol, ProtocolRequest } from "../../../api/operation/protocol.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { serveGit } from "../../../sources/git-http.ts";
+import { streamOf } from "../../../sources/streams.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
@@ -11,15 +12,48 @@ import { KIND } from "../create.ts";
 import { findApplicationNamed, type ApplicationRow } from "../store.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { deployPush } from "./push.ts";
+import { GIT_REQUESTS, SourceSlots } from "./slots.ts";
 
 const PUSH = "git-receive-pack";
 
 /** The protocol of git's clients, who send a token as the password with any user name. */
 export function gitProtocol(context: KindContext): Protocol {
-  return { path: "/git/:repository/*", handle: (asked) => serve(context, asked) };
+  const slots = new SourceSlots(GIT_REQUESTS);
+  return {
+    path: "/git/:repository/*",
+    async handle(asked) {
+      const free = slots.take(asked.principal.organizationId);
+      // A client that leaves before its answer begins reads nothing of it.
+      asked.request.signal.addEventListener("abort", free);
+      try {
+        return whenSent(await serve(context, asked), free);
+      } catch (error) {
+        free();
+        throw error;
+      }
+    },
+  };
 }
 
-/** @throws ApiError 403 without the ability, 404, or 409 for a push to an application with a repository elsewhere. */
+/** The answer, with a call at its end. */
+function whenSent(response: Response, ended: () => void): Response {
+  const { body } = response;
+  if (body === null) {
+    ended();
+    return response;
+  }
+  return new Response(streamOf(endingWith(body, ended)), response);
+}
+
+async function* endingWith(body: ReadableStream<Uint8Array>, ended: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    ended();
+  }
+}
+
+/** @throws ApiError 403 without the ability, 404, 429, or 409 for a push to an application with a repository elsewhere. */
 async function serve(context: KindContext, asked: ProtocolRequest): Promise<Response> {
   const { request, url, params, principal } = asked;
   const isPush = url.pathname.endsWith(`/${PUSH}`) || url.searchParams.get("service") === PUSH;

@@ -15,7 +15,7 @@ import { hookOperation } from "./hook.ts";
 import { planOfCommit } from "./plan.ts";
 import { renderPlan } from "./plan-render.ts";
 import { planResource } from "./plan-schema.ts";
-import { UploadSlots } from "./slots.ts";
+import { SourceSlots, UPLOADS } from "./slots.ts";
 import { archiveBody, deployUpload, findParts, planUpload, uploadQuery } from "./upload.ts";
 
 const TAG = "Deployments";
@@ -25,7 +25,7 @@ const FETCH_MS = 50_000;
 
 /** All operations about sources. */
 export function sourceOperations(context: KindContext): AnyOperation[] {
-  const slots = new UploadSlots();
+  const slots = new SourceSlots(UPLOADS);
   return [
     uploadOperation(context, slots),
     planUploadOperation(context, slots),
@@ -34,7 +34,7 @@ export function sourceOperations(context: KindContext): AnyOperation[] {
   ];
 }
 
-function uploadOperation(context: KindContext, slots: UploadSlots): Operation {
+function uploadOperation(context: KindContext, slots: SourceSlots): Operation {
   return operation({
     method: "POST",
     path: "/environments/:id/uploads",
@@ -73,7 +73,7 @@ const planAnswer = {
   contentType: JSON_API,
 } as const;
 
-function planUploadOperation(context: KindContext, slots: UploadSlots): Operation {
+function planUploadOperation(context: KindContext, slots: SourceSlots): Operation {
   return operation({
     method: "POST",
     path: "/environments/:id/plans",

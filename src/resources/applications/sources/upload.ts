@@ -15,7 +15,7 @@ import { readCommit } from "./read-commit.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { withSourceFaults } from "./faults.ts";
 import { planIn } from "./plan.ts";
-import type { UploadSlots } from "./slots.ts";
+import type { SourceSlots } from "./slots.ts";
 
 /** The body of an upload. */
 export const archiveBody: UploadBody = {
@@ -49,7 +49,7 @@ const ONLY_REF = "refs/heads/upload";
  */
 export async function deployUpload(
   context: KindContext,
-  slots: UploadSlots,
+  slots: SourceSlots,
   request: UploadRequest,
 ): Promise<Made<DeploymentRow>> {
   const { db } = context;
@@ -78,7 +78,7 @@ export async function deployUpload(
 /** The plan of an upload, of which nothing is kept. @throws ApiError as `deployUpload`. */
 export async function planUpload(
   context: KindContext,
-  slots: UploadSlots,
+  slots: SourceSlots,
   request: UploadRequest,
 ): Promise<{ hash: string; plan: Plan }> {
   const { organizationId } = request.principal;
