@@ -172,6 +172,16 @@ export async function openDeployments(db: Queryable, environmentId: string): Pro
     ${db.unsafe(SELECT)} where d.environment_id = ${environmentId} and d.finished_at is null order by d.id`;
 }
 
+/** The latest deployment of an environment, whatever came of it. */
+export async function latestDeployment(
+  db: Queryable,
+  environmentId: string,
+): Promise<DeploymentRow | undefined> {
+  const [row] = await db<DeploymentRow[]>`
+    ${db.unsafe(SELECT)} where d.environment_id = ${environmentId} order by d.id desc limit 1`;
+  return row;
+}
+
 /** The ids of all deployments of an environment that have ended. */
 export async function endedDeploymentIds(db: Queryable, environmentId: string): Promise<string[]> {
   const rows = await db<{ id: string }[]>`

@@ -7,7 +7,7 @@ import { changed, recordRequest } from "../../shared/events/record.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { deploy } from "../deployments/create.ts";
 import { endDeployment } from "../deployments/end.ts";
-import { loadDeployment, openDeployments, type DeploymentRow } from "../deployments/store.ts";
+import { latestDeployment, openDeployments, type DeploymentRow } from "../deployments/store.ts";
 import { enqueueDeployment, enqueueEnvironment, ENVIRONMENTS } from "../work.ts";
 import { environmentResourceOf } from "./create.ts";
 import type { EnvironmentStart } from "./schema.ts";
@@ -27,11 +27,7 @@ export async function startEnvironment(
   const { principal, params, body } = request;
   const environment = await findEnvironment(context.db, principal.organizationId, params.id);
   if (environment === undefined) throw notFound("environment");
-  const { currentDeploymentId } = environment;
-  const latest =
-    body.redeploy === true && currentDeploymentId !== null
-      ? await loadDeployment(context.db, currentDeploymentId)
-      : undefined;
+  const latest = body.redeploy === true ? await latestDeployment(context.db, environment.id) : undefined;
   if (latest === undefined) return await deploy(context, request, { commit: null, releaseOf: null });
   const release = releaseOf(latest);
   const isKept = (await context.hosts.of(environment.hostId).driver.release(release)) !== null;
