@@ -32,3 +32,21 @@ test("null takes a setting away that may be absent, and leaves others as they ar
   });
   expect((await change({ node_version: null })).node_version).toBeNull();
 });
+
+test("the filter by status goes by what answers show, such as a process that sleeps", async () => {
+  const [{ applicationId = "", environmentId = "" } = {}] = await api.db<
+    { applicationId: string; environmentId: string }[]
+  >`select application_id as "applicationId", id as "environmentId" from environments`;
+  const found = async (status: EnvironmentResource["attributes"]["status"]) => {
+    const list = `/api/applications/${applicationId}/environments?filter[status]=${status}`;
+    const { data } = (await (await api.request(list)).json()) as { data: EnvironmentResource[] };
+    return data.map(({ attributes }) => attributes.status);
+  };
+  expect(await found("stopped")).toEqual([]);
+  await api.db`update environments set status = 'running'`;
+  await api.db`
+    insert into deployments (id, environment_id, status, branch, settings)
+    values ('depl-filter', ${environmentId}, 'pending', 'main', '{}')`;
+  expect(await found("deploying")).toEqual(["deploying"]);
+  expect(await found("running")).toEqual([]);
+});

@@ -43,9 +43,9 @@ export function renderEnvironment(
 }
 
 /** An environment whose process sleeps hibernates; all else is known from its row. */
-function statusOf(
-  { status, hostId, servingId }: EnvironmentRow,
-  { hosts }: KindContext,
+export function statusOf(
+  { status, hostId, servingId }: Pick<EnvironmentRow, "status" | "hostId" | "servingId">,
+  { hosts }: Pick<KindContext, "hosts">,
 ): EnvironmentResource["attributes"]["status"] {
   if (status !== "running" || servingId === null) return status;
   return hosts.of(hostId).observedStates.of(servingId)?.state === "asleep" ? "hibernating" : "running";

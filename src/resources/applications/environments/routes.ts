@@ -1,5 +1,6 @@
 // The operations of environments.
 import { notFound } from "../../../api/jsonapi/errors.ts";
+import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
@@ -12,9 +13,9 @@ import { findApplication } from "../store.ts";
 import { changeEnvironment, deleteVariables, insertVariables } from "./change.ts";
 import { createEnvironment } from "./create.ts";
 import { lifeOperations, type EnvironmentRoutes } from "./life-routes.ts";
-import { renderEnvironment } from "./render.ts";
+import { renderEnvironment, statusOf } from "./render.ts";
 import { environmentChange, environmentResource, environmentStatuses, newEnvironment } from "./schema.ts";
-import { findEnvironment, listEnvironments } from "./store.ts";
+import { environmentsOf, findEnvironment, listEnvironments, type EnvironmentRow } from "./store.ts";
 import { variablesDeletion, variablesInsert } from "./variable-schema.ts";
 
 /** All operations of environments. */
@@ -51,10 +52,13 @@ export function environmentOperations(context: KindContext): Operation[] {
     routes.list({
       description: "The application's environments in pages, the oldest first.",
       isFilteredByName: true,
+      filters: { status: environmentStatuses },
       async list({ organizationId, page, filter }, { id }) {
         if ((await findApplication(db, organizationId, id)) === undefined) throw notFound("application");
         const { names = [], statuses = [] } = filter;
-        return await listEnvironments(db, { applicationId: id, names, statuses, page });
+        return statuses.length === 0
+          ? await listEnvironments(db, { applicationId: id, names, page })
+          : pageOf(await shownAs(context, id, { names, statuses }), page);
       },
     }),
     routes.show({ description: "One environment, at once or, with `wait`, when it has reached a status." }),
@@ -97,4 +101,20 @@ function deleteOperation(routes: EnvironmentRoutes, context: KindContext): Opera
     canConflict: true,
     act: async (request) => ({ row: await deleteVariables(context, request), isReplayed: false }),
   });
+}
+
+/** The environments by the status that answers show: the host alone knows which of them sleep. There are few. */
+async function shownAs(
+  context: KindContext,
+  applicationId: string,
+  { names, statuses }: { names: readonly string[]; statuses: readonly string[] },
+): Promise<EnvironmentRow[]> {
+  const rows = await environmentsOf(context.db, [applicationId]);
+  return rows.filter(
+    (row) => statuses.includes(statusOf(row, context)) && (names.length === 0 || names.includes(row.name)),
+  );
+}
+
+function pageOf(rows: EnvironmentRow[], { number, size }: Page): { rows: EnvironmentRow[]; total: number } {
+  return { rows: rows.slice((number - 1) * size, number * size), total: rows.length };
 }

@@ -127,19 +127,17 @@ export async function lockEnvironment(
 export interface EnvironmentSearch {
   applicationId: string;
   names: readonly string[];
-  statuses: readonly string[];
   page: Page;
 }
 
 /** A page of an application's environments, the oldest first, and the number of environments on all pages. */
 export async function listEnvironments(
   db: Database,
-  { applicationId, names, statuses, page }: EnvironmentSearch,
+  { applicationId, names, page }: EnvironmentSearch,
 ): Promise<{ rows: EnvironmentRow[]; total: number }> {
   const matching = db`
     where e.application_id = ${applicationId}
-      and (${names.length === 0} or e.name = any(${db.array([...names], "text")}))
-      and (${statuses.length === 0} or e.status = any(${db.array([...statuses], "text")}))`;
+      and (${names.length === 0} or e.name = any(${db.array([...names], "text")}))`;
   const [rows, counted] = await Promise.all([
     db<EnvironmentRow[]>`
       ${db.unsafe(SELECT)} ${matching}
