@@ -40,13 +40,11 @@ import { StartLimiter } from "./engine/start-limiter.ts";
 import { Measurements } from "./metrics/measurements.ts";
 import type { InstanceDependencies } from "./instance/dependencies.ts";
 
-/** A customer can have its engine write as fast as the disk takes it. */
-const LOG_CHECK_INTERVAL_MS = 1_000;
-
-/** The interval at which engines that listen by themselves and may sleep are asked for their usage. */
-const USE_CHECK_INTERVAL_MS = 2_000;
-/** The interval at which the kernel's count of kills for lack of memory is read. */
-const MEMORY_CHECK_INTERVAL_MS = 1_000;
+/**
+ * The intervals of checks: of logs, since a customer can have its engine write as fast as the disk takes it; of the use of
+ * engines that listen by themselves and may sleep; of the kernel's count of kills for lack of memory.
+ */
+const [LOG_CHECK_INTERVAL_MS, USE_CHECK_INTERVAL_MS, MEMORY_CHECK_INTERVAL_MS] = [1_000, 2_000, 1_000];
 
 /** Adopting a running engine means asking it; most of that time is waiting for its answer. */
 const ADOPTIONS_AT_ONCE = 64;
@@ -253,7 +251,10 @@ export class Host {
         void this.edge.measureUse();
         for (const { sleep } of selections.withEngine(this.#instances.values())) void sleep.checkUse();
       }),
-      every(MEMORY_CHECK_INTERVAL_MS, () => this.#checkMemory()),
+      every(MEMORY_CHECK_INTERVAL_MS, () => {
+        if (this.#oomKills.hasRisen())
+          for (const { failures } of this.#instances.values()) failures.checkMemory();
+      }),
     ];
   }
 
@@ -275,11 +276,6 @@ export class Host {
       users: (id) => of(id)?.sleep.refreshUsers(),
       holding: () => this.#addresses.meet(),
     });
-  }
-
-  #checkMemory(): void {
-    if (!this.#oomKills.hasRisen()) return;
-    for (const instance of this.#instances.values()) instance.failures.checkMemory();
   }
 
   /** New clusters get the newest version of an engine by default, so the pool keeps slots of that version. */
