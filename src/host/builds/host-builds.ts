@@ -14,6 +14,7 @@ import {
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { buildsDir } from "../os/layout.ts";
+import { oldBuilds } from "./old-builds.ts";
 import {
   buildFolder,
   buildIds,
@@ -76,6 +77,7 @@ export class HostBuilds {
     const waiting = kept.filter(({ build }) => build.state === "queued").map(({ build }) => build);
     this.#queue.push(...waiting.sort((a, b) => a.queuedAt.localeCompare(b.queuedAt)).map(({ id }) => id));
     this.#next();
+    await this.#prune();
   }
 
   /**
@@ -95,6 +97,7 @@ export class HostBuilds {
       throw new PublicError(`The release ${release} of ${environment} is not on this host.`);
     this.#receiving.add(id);
     try {
+      await this.#prune();
       return await this.#take(order);
     } catch (error) {
       this.#builds.delete(id);
@@ -201,6 +204,12 @@ export class HostBuilds {
     const running = [...this.#running.values()];
     for (const { run } of running) run.stop(interruption(run.spec));
     await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  /** A build that was deleted in part has no file any more, so the next host deletes the rest. */
+  async #prune(): Promise<void> {
+    const gaveUp = (error: unknown) => this.#deps.log.warn({ error }, "an old build could not be deleted");
+    for (const id of oldBuilds(this.#builds.values(), Date.now())) await this.remove(id).catch(gaveUp);
   }
 
   #load(id: string): BuildFile | null {

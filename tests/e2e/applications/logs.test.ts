@@ -4,8 +4,9 @@ import type {
   EnvironmentLogEntry,
   EnvironmentLogsDocument,
 } from "../../../src/resources/applications/logs/schema.ts";
+import { PilviClient } from "../../../src/sdk/index.ts";
 import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
-import { startPilvi, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
+import { startPilvi, type TestPilvi, TOKEN, until } from "../../support/pilvi/pilvi.ts";
 
 let pilvi: TestPilvi;
 let application: TestApplication;
@@ -64,6 +65,10 @@ async function all(query: Record<string, string> = {}): Promise<EnvironmentLogEn
 async function untilThere(query: Record<string, string>, count = 1): Promise<EnvironmentLogEntry[]> {
   await until("the entries are there", async () => (await all(query)).length >= count);
   return await all(query);
+}
+
+async function ask(): Promise<void> {
+  await application.text("/flood");
 }
 
 describe("the log of an environment", () => {
@@ -150,5 +155,36 @@ describe("the log of an environment", () => {
     expect(await all({ "instances[]": next?.instance_id ?? "", query: "talk" })).toEqual([]);
     const { data } = await page({ tail: "1", type: "application" });
     expect(data.map(({ message }) => message)).toEqual([expect.stringContaining("second listens")]);
+  });
+
+  test("is followed with each entry once, also by a client that comes back", async () => {
+    const client = new PilviClient({ url: pilvi.url, token: TOKEN });
+    const environments = client.applications.environments(application.id);
+    const { meta } = await environments.logs(application.environmentId, { tail: 0 });
+    const seen: string[] = [];
+    for (let round = 0; round < 2; round += 1) await application.text(`/round-${round}`);
+    await untilThere({ query: "/round-" }, 2);
+    const ending = new AbortController();
+    const { cursor } = meta;
+    const options = { cursor, type: "access" as const, signal: ending.signal };
+    for await (const { message } of environments.followLogs(application.environmentId, options)) {
+      seen.push(message);
+      if (seen.length === 1) pilvi.kill("control", "host");
+      if (seen.length === 2) await pilvi.untilReady().then(() => application.text("/round-2"));
+      if (seen.length === 3) break;
+    }
+    ending.abort();
+    expect(seen).toEqual(["GET /round-0 200", "GET /round-1 200", "GET /round-2 200"]);
+  });
+
+  test("counts the requests of a flood that it leaves out", async () => {
+    const before = (await all({ type: "access" })).length;
+    for (let round = 0; round < 15; round += 1) await Promise.all(Array.from({ length: 100 }, ask));
+    const counted = async () => {
+      const logged = (await all({ type: "access" })).length - before;
+      const said = await all({ type: "system", query: "missing here: there were too many" });
+      return logged + said.reduce((sum, { message }) => sum + Number.parseInt(message, 10), 0);
+    };
+    await until("all requests are in the log or counted", async () => (await counted()) === 1_500);
   });
 });
