@@ -2,19 +2,21 @@
 import type { LogLevel } from "../../contracts/logs.ts";
 import { plainLine, type ParsedLine } from "../log-line.ts";
 
-const LEVELS: Record<string, LogLevel> = {
-  trace: "debug",
-  debug: "debug",
-  info: "info",
-  notice: "info",
-  warn: "warning",
-  warning: "warning",
-  error: "error",
-  fatal: "error",
-  critical: "error",
-  alert: "error",
-  emergency: "error",
-};
+const LEVELS = new Map<string, LogLevel>(
+  Object.entries({
+    trace: "debug",
+    debug: "debug",
+    info: "info",
+    notice: "info",
+    warn: "warning",
+    warning: "warning",
+    error: "error",
+    fatal: "error",
+    critical: "error",
+    alert: "error",
+    emergency: "error",
+  } as const),
+);
 
 /** The levels of pino and bunyan are numbers from 10 to 60. */
 const NUMBERED: LogLevel[] = ["debug", "debug", "info", "warning", "error", "error"];
@@ -31,7 +33,7 @@ export function readLogLine(text: string): ParsedLine {
 
 function levelOf(level: unknown): LogLevel {
   if (typeof level === "number") return NUMBERED[Math.floor(level / 10) - 1] ?? "info";
-  return typeof level === "string" ? (LEVELS[level.toLowerCase()] ?? "info") : "info";
+  return typeof level === "string" ? (LEVELS.get(level.toLowerCase()) ?? "info") : "info";
 }
 
 function timeOf(time: unknown): number | null {

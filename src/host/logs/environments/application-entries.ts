@@ -17,12 +17,18 @@ export type DraftEntry = NewEntry & { o: number };
 /** A longer trace goes on as further entries. */
 const MAX_TRACE_LINES = 200;
 
+/**
+ * How much of a line is looked at for exceptions and their places. The time that a pattern takes may grow with the
+ * square of the line, and customers choose the lines.
+ */
+const EXAMINED_CHARACTERS = 500;
+
 const PYTHON = "Traceback (most recent call last):";
 /** Lines that follow the first line of an exception. */
 const TRACE = /^(?:\s+at |\s+\.\.\. \d+ |Caused by: |Stack trace:|#\d+ |\s+thrown in )/;
-/** The first line of an exception, whose trace may not be there yet. */
+/** The beginning of an exception, whose trace may not be there yet; the message follows. */
 const FIRST =
-  /^(?:Uncaught |PHP Fatal error:\s+Uncaught )?([A-Za-z_$][\w.$\\]*(?:Error|Exception)\w*)\b:?\s*(.*)$/;
+  /^(?:Uncaught |PHP Fatal error:\s+Uncaught )?([A-Za-z_$][\w.$\\]*(?:Error|Exception)\w*)\b:?\s*/;
 const MARKED = new RegExp(`^${START_MARK}(?:log [0-9a-f]{12}|\\d{4}-\\S+Z .*)$`);
 
 /**
@@ -53,7 +59,7 @@ export function entriesOf(
 
 function mayGoOn(lines: readonly OutputLine[], at: number, count: number): boolean {
   const text = lines[at]?.text ?? "";
-  return count > 1 || text === PYTHON || FIRST.test(text);
+  return count > 1 || text === PYTHON || firstOf(text) !== null;
 }
 
 /** How many lines from one on belong together. */
@@ -74,6 +80,12 @@ function blockLength(lines: readonly OutputLine[], at: number): number {
   return (text(end) === "}" && end < limit ? end + 1 : end) - at;
 }
 
+/** The name and the message of an exception that begins with this line; null for any other line. */
+function firstOf(text: string): { name: string; message: string } | null {
+  const [start, name] = FIRST.exec(cutLine(text)) ?? [];
+  return start === undefined || name === undefined ? null : { name, message: text.slice(start.length) };
+}
+
 function isTrace(text: string | undefined): boolean {
   return text !== undefined && TRACE.test(text);
 }
@@ -82,7 +94,7 @@ function exceptionOf(block: readonly OutputLine[]): NewEntry {
   const texts = block.map(({ text }) => text);
   const isPython = texts[0] === PYTHON;
   const first = (isPython ? texts.at(-1) : texts[0]) ?? "";
-  const [, name = null, message = first] = FIRST.exec(first) ?? [];
+  const { name, message } = firstOf(first) ?? { name: null, message: first };
   const trace = isPython ? texts.slice(1, -1) : texts.slice(1);
   return {
     l: "error",
@@ -99,7 +111,7 @@ function exceptionOf(block: readonly OutputLine[]): NewEntry {
 
 /** The place of the first line of a trace that names a file. */
 function fileOf(trace: readonly string[]): string | null {
-  for (const line of trace) {
+  for (const line of trace.map(cutLine)) {
     const place =
       /\(?((?:file:\/\/)?\/[^\s():]+):(\d+)/.exec(line) ?? /File "([^"]+)", line (\d+)/.exec(line);
     if (place !== null) return `${place[1]}:${place[2]}`;
@@ -112,7 +124,7 @@ function entryOf(text: string): NewEntry {
   const json = objectIn(text);
   const said = [json?.["msg"], json?.["message"]].find((each) => typeof each === "string");
   if (json === null || typeof said !== "string")
-    return { t: null, l: FIRST.test(text) ? "error" : level, y: "application", m: cut(text) };
+    return { t: null, l: firstOf(text) !== null ? "error" : level, y: "application", m: cut(text) };
   return structured(json, said, atMs, level);
 }
 
@@ -179,5 +191,5 @@ function cut(text: string): string {
 }
 
 function cutLine(text: string): string {
-  return text.slice(0, 500);
+  return text.slice(0, EXAMINED_CHARACTERS);
 }
