@@ -1,12 +1,6 @@
 // Builds and releases: a build turns a source into a release, which applications run; or it runs commands in a release.
 import * as z from "zod/mini";
-import {
-  commandSchema,
-  isolationSchema,
-  reachesSchema,
-  runtimeSchema,
-  variablesSchema,
-} from "./application.ts";
+import { isolationSchema, reachesSchema, runtimeSchema, variablesSchema } from "./application.ts";
 import { safeIdSchema } from "./instance-spec.ts";
 
 /** The version of the files of a build and of a release. */
@@ -19,10 +13,14 @@ export const MAX_STEP_OUTPUT = 1024 ** 2;
 export const MAX_LINE_CHARACTERS = 4_096;
 export const MAX_SPEC_CHARACTERS = 1024 ** 2;
 
+/** The most characters of a step's command: those of a customer's, and the lines that Pilvi puts before. */
+const MAX_STEP_COMMAND = 200_000;
+
 /** The most lines of a slice of a build's log. */
 export const MAX_BUILD_LOG_LINES = 1_000;
 
 const positive = z.int().check(z.positive());
+const stepCommand = z.string().check(z.minLength(1), z.maxLength(MAX_STEP_COMMAND), z.regex(/^[^\0]+$/));
 const stepName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/));
 
 export const buildSpecSchema = z.strictObject({
@@ -37,7 +35,7 @@ export const buildSpecSchema = z.strictObject({
   environment: safeIdSchema,
   runtime: runtimeSchema,
   /** Commands of the plan, one after the other; the first failure ends them. */
-  steps: z.array(z.strictObject({ name: stepName, command: commandSchema })).check(z.maxLength(16)),
+  steps: z.array(z.strictObject({ name: stepName, command: stepCommand })).check(z.maxLength(16)),
   variables: variablesSchema,
   /** Names of the variables whose values do not appear in the log. */
   secrets: z.array(z.string()).check(z.maxLength(512)),

@@ -10,6 +10,7 @@ import type {
 } from "../resources/applications/schema.ts";
 import type { EnvironmentLogEntry, EnvironmentLogsDocument } from "../resources/applications/schema.ts";
 import { Collection } from "./collection.ts";
+import { Commands } from "./commands.ts";
 import { Deployments, type DeploymentDocument } from "./deployments.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 import {
@@ -38,6 +39,11 @@ export class Environments extends Collection<EnvironmentKind> {
   /** The deployments of the environment with this id. */
   deployments(id: string): Deployments {
     return new Deployments(this.connection, `${this.pathOf(id)}/deployments`);
+  }
+
+  /** The commands that somebody runs once in the environment with this id. */
+  commands(id: string): Commands {
+    return new Commands(this.connection, `${this.pathOf(id)}/commands`);
   }
 
   /** Changes an environment; what a build needs takes effect at the next deployment. */

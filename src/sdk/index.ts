@@ -4,6 +4,9 @@ export type { ActivityResource } from "../resources/activity/schema.ts";
 export type {
   ApplicationChange,
   ApplicationResource,
+  CommandOutput,
+  CommandResource,
+  CommandStatus,
   DeploymentLog,
   DeploymentResource,
   DeploymentStatus,
@@ -14,6 +17,7 @@ export type {
   PlanResource,
 } from "../resources/applications/schema.ts";
 export type { ApplicationDocument, ApplicationPage, NewApplication } from "./applications.ts";
+export type { CommandDocument, CommandPage, Commands } from "./commands.ts";
 export type { DeploymentDocument, DeploymentPage, Deployments } from "./deployments.ts";
 export type { EnvironmentDocument, EnvironmentPage, Environments } from "./environments.ts";
 export type { NewUpload, PlanDocument } from "./uploads.ts";

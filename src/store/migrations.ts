@@ -28,6 +28,7 @@ import refreshes from "../../migrations/0026_refreshes.sql" with { type: "text" 
 import accountActivity from "../../migrations/0027_account_activity.sql" with { type: "text" };
 import websocketMetrics from "../../migrations/0028_websocket_metrics.sql" with { type: "text" };
 import applications from "../../migrations/0029_applications.sql" with { type: "text" };
+import commands from "../../migrations/0030_commands.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -60,4 +61,5 @@ export const migrations: Migration[] = [
   { name: "0027_account_activity", sql: accountActivity },
   { name: "0028_websocket_metrics", sql: websocketMetrics },
   { name: "0029_applications", sql: applications },
+  { name: "0030_commands", sql: commands },
 ];

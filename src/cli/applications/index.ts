@@ -9,6 +9,7 @@ import { addEnv } from "./env.ts";
 import { addEnvironments } from "./environments.ts";
 import { addInit } from "./init.ts";
 import { addLife, addOpen, addStatus } from "./life.ts";
+import { addRun } from "./run.ts";
 
 /** Adds all commands about applications. */
 export function addApplications(program: Command, session: Session): void {
@@ -19,6 +20,7 @@ export function addApplications(program: Command, session: Session): void {
   addDeployments(program, session);
   addRollback(program, session);
   addLife(program, session);
+  addRun(program, session);
   addEnv(program, session);
   addAttach(program, session);
   addDetach(program, session);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type {
   ApplicationResource,
+  CommandResource,
   DeploymentLog,
   DeploymentResource,
   EnvironmentResource,
@@ -167,6 +168,39 @@ export function sampleDeployment(
       initiator: { data: null },
     },
     meta: { release_of: releaseOf, plan: null, created_at: AT },
+  };
+}
+
+export function commandId(number: number): string {
+  return `comm-0199f0a2-6c3e-7d5b-9a41-${String(number).padStart(12, "0")}`;
+}
+
+/** A command as the API shows it. */
+export function sampleCommand(
+  number: number,
+  attributes: Partial<CommandResource["attributes"]> = {},
+): CommandResource {
+  return {
+    id: commandId(number),
+    type: "commands",
+    links: { self: { href: `/commands/${commandId(number)}` } },
+    attributes: {
+      command: "true",
+      output: null,
+      status: "command.success",
+      exit_code: 0,
+      failure_reason: null,
+      started_at: AT,
+      finished_at: AT,
+      created_at: AT,
+      ...attributes,
+    },
+    relationships: {
+      environment: { data: { type: "environments", id: ENVIRONMENT_ID } },
+      deployment: { data: { type: "deployments", id: deploymentId(3) } },
+      initiator: { data: null },
+    },
+    meta: { is_output_cut: false },
   };
 }
 

@@ -93,9 +93,11 @@ export function readBuildLog(path: string, after: number): Omit<BuildLogSlice, "
   if (!existsSync(path)) return { lines: [], next: 0 };
   const fd = openSync(path, "r");
   try {
-    const start = Math.min(after, fstatSync(fd).size);
-    const bytes = Buffer.alloc(SLICE_BYTES);
-    const length = readSync(fd, bytes, 0, SLICE_BYTES, start);
+    const { size } = fstatSync(fd);
+    const start = Math.min(after, size);
+    if (start === size) return { lines: [], next: start };
+    const bytes = Buffer.alloc(Math.min(SLICE_BYTES, size - start));
+    const length = readSync(fd, bytes, 0, bytes.length, start);
     return linesIn(bytes.subarray(0, length), start);
   } finally {
     closeSync(fd);

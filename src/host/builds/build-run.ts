@@ -217,9 +217,14 @@ export class BuildRun {
     return release === undefined ? this.#deps.environments.cacheOf(environment) : null;
   }
 
+  /** What a sentence about a step begins with. */
+  #subject(step: string): string {
+    return this.#spec.release === undefined ? `The step ${step}` : "The command";
+  }
+
   #checkOutput(name: string, output: StepOutput): void {
     if (output.received <= MAX_OUTPUT_BYTES) return;
-    const message = `The step ${name} wrote more than ${MAX_OUTPUT_BYTES / 1024 ** 2} MiB of output.`;
+    const message = `${this.#subject(name)} wrote more than ${MAX_OUTPUT_BYTES / 1024 ** 2} MiB of output.`;
     this.stop({ code: "output", message });
   }
 
@@ -233,11 +238,11 @@ export class BuildRun {
       const mib = Math.floor(memoryBytes / 1024 ** 2);
       return new BuildFailure(
         "memory",
-        `The step ${name} needs more memory than the ${mib} MiB that it may take.`,
+        `${this.#subject(name)} needs more memory than the ${mib} MiB that it may take.`,
       );
     }
     const how = exitCode === null ? "was killed" : `ended with the exit code ${exitCode}`;
-    return new BuildFailure("step", `The step ${name} ${how}; its output says why.`);
+    return new BuildFailure("step", `${this.#subject(name)} ${how}; its output says why.`);
   }
 
   #outcomeOf(error: unknown): Pick<Build, "state" | "failure"> {

@@ -264,12 +264,19 @@ export class HostBuilds {
     }
   }
 
-  /** A command does not wait for builds, nor a build for commands. */
+  /** A command does not wait for builds, nor a build for commands, nor the first of an environment for any other. */
   #hasRoomFor(id: string): boolean {
     const isCommand = (each: string) => this.#releases.has(each);
+    if (isCommand(id) && this.#isFirstCommand(id)) return true;
     const others = this.#running.keys().filter((each) => isCommand(each) === isCommand(id));
     const most = isCommand(id) ? this.#atOnce * COMMANDS_FOR_BUILD : this.#atOnce;
     return [...others].length < most;
+  }
+
+  #isFirstCommand(id: string): boolean {
+    const environment = this.#builds.get(id)?.environment;
+    const running = [...this.#running].filter(([each]) => this.#releases.has(each));
+    return !running.some(([, { run }]) => run.spec.environment === environment);
   }
 
   #begin(id: string): void {

@@ -1,5 +1,7 @@
 // The kind `applications`: applications, their environments, and the deployments of those.
 import type { ResourceKind } from "../kind.ts";
+import { reconcileCommand } from "./commands/reconciler.ts";
+import { commandOperations } from "./commands/routes.ts";
 import { deploymentOperations } from "./deployments/routes.ts";
 import { reconcileDeployment } from "./deployments/reconciler.ts";
 import { environmentOperations } from "./environments/routes.ts";
@@ -9,7 +11,7 @@ import { instanceOperations } from "./instances/routes.ts";
 import { applicationOperations } from "./routes.ts";
 import { gitProtocol } from "./sources/git.ts";
 import { sourceOperations } from "./sources/routes.ts";
-import { DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
+import { COMMANDS, DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
 
 export { attachedEnvironments } from "./environments/attached.ts";
 
@@ -19,10 +21,15 @@ export const applications: ResourceKind = {
     ...applicationOperations(context),
     ...environmentOperations(context),
     ...deploymentOperations(context),
+    ...commandOperations(context),
     ...instanceOperations(context),
     ...sourceOperations(context),
   ],
   protocols: (context) => [gitProtocol(context)],
   reconcile: reconcileApplication,
-  slowWork: { [ENVIRONMENTS]: reconcileEnvironment, [DEPLOYMENTS]: reconcileDeployment },
+  slowWork: {
+    [ENVIRONMENTS]: reconcileEnvironment,
+    [DEPLOYMENTS]: reconcileDeployment,
+    [COMMANDS]: reconcileCommand,
+  },
 };

@@ -16,4 +16,5 @@ function idParams(prefix: string, noun: string) {
 export const applicationParams = idParams("app", "application");
 export const environmentParams = idParams("env", "environment");
 export const deploymentParams = idParams("depl", "deployment");
+export const commandParams = idParams("comm", "command");
 export const instanceParams = idParams("inst", "instance");

@@ -5,6 +5,7 @@ import { clusterIdField, createdAt } from "../shared/fields.ts";
 import { region } from "../shared/regions.ts";
 
 // Clients of the API import only this file of the slice.
+export type * from "./commands/schema.ts";
 export type * from "./deployments/schema.ts";
 export type * from "./environments/schema.ts";
 export type * from "./environments/variable-schema.ts";

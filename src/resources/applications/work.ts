@@ -4,6 +4,7 @@ import type { Queryable } from "../../store/database.ts";
 
 export const ENVIRONMENTS = "environments";
 export const DEPLOYMENTS = "deployments";
+export const COMMANDS = "commands";
 
 /** A deployment may build for a quarter of an hour, and wait for others before. */
 const DEADLINE_SECONDS = 3_600;
@@ -19,4 +20,9 @@ export async function enqueueEnvironment(
 /** Has the reconciler of deployments look at a deployment. */
 export async function enqueueDeployment(tx: Queryable, id: string, hostId: string): Promise<void> {
   await enqueue(tx, { kind: DEPLOYMENTS, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
+}
+
+/** Has the reconciler of commands look at a command. */
+export async function enqueueCommand(tx: Queryable, id: string, hostId: string): Promise<void> {
+  await enqueue(tx, { kind: COMMANDS, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
 }

@@ -18,6 +18,8 @@ export const eventTypes = [
   "backup.lagging",
   "deployed",
   "deployment_failed",
+  "command_succeeded",
+  "command_failed",
   "deleting",
   "deleted",
   ...hostEventTypes,
@@ -37,6 +39,7 @@ export const eventAbilities = {
   applications: "applications:read",
   environments: "applications:read",
   deployments: "applications:read",
+  commands: "applications:read",
 } as const;
 
 export type EventResourceType = keyof typeof eventAbilities;

@@ -5,6 +5,7 @@ import { enqueue } from "../../../reconciler/queue.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { DEADLINE_SECONDS } from "../../shared/create.ts";
 import { KIND } from "../create.ts";
+import { commandIds, endCommandsOf, isRunningCommands } from "../commands/store.ts";
 import { deployCommandId } from "../deployments/deploy-command.ts";
 import { endDeployment } from "../deployments/end.ts";
 import { endedDeploymentIds, isBeingDeployed, openDeployments } from "../deployments/store.ts";
@@ -14,6 +15,9 @@ import { eraseEnvironment, type EnvironmentRow } from "./store.ts";
 
 /** The pause before an environment is looked at again whose deployment is still being ended. */
 const BUSY_MS = 200;
+
+/** No environment has so many commands. */
+const MAX_COMMANDS = 10_000;
 
 /** Leaves nothing of an environment; each step can be run again. */
 export async function removeEnvironment(
@@ -27,9 +31,13 @@ export async function removeEnvironment(
   await driver.removeRoute(id);
   for (const deployment of await openDeployments(db, id))
     await db.begin((tx) => endDeployment(tx, deployment, { status: "cancelled" }));
-  // A run that still fetches or plans would order its build after all was removed.
-  if (await isBeingDeployed(db, id)) return { result: { settled: false, retryMs: BUSY_MS, lastError: null } };
+  await endCommandsOf(db, id);
+  // A run that is under way would order its build or its command after all was removed.
+  if ((await isBeingDeployed(db, id)) || (await isRunningCommands(db, id)))
+    return { result: { settled: false, retryMs: BUSY_MS, lastError: null } };
   await removeProcesses(context, host, await processesOf(db, id));
+  for (const command of await commandIds(db, id, { skipped: 0, limit: MAX_COMMANDS }))
+    await driver.removeBuild(command);
   for (const deployment of await endedDeploymentIds(db, id)) {
     await driver.removeBuild(deployment);
     await driver.removeBuild(deployCommandId(deployment));

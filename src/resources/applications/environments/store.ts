@@ -218,6 +218,8 @@ export async function eraseEnvironment(
   { id, name, organizationId }: EnvironmentRow,
 ): Promise<void> {
   await tx`delete from instances where kind = 'environments' and resource_id = ${id}`;
+  await tx`delete from work where kind = 'commands' and id in (select id from commands where environment_id = ${id})`;
+  await tx`delete from commands where environment_id = ${id}`;
   await tx`delete from work where kind = 'deployments' and id in (select id from deployments where environment_id = ${id})`;
   await tx`delete from deployments where environment_id = ${id}`;
   await tx`delete from process_groups where environment_id = ${id}`;

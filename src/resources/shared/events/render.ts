@@ -13,6 +13,7 @@ const NOUNS: Record<EventResourceType, string> = {
   applications: "application",
   environments: "environment",
   deployments: "deployment",
+  commands: "command of",
 };
 
 /** The resource object of an event. */
@@ -62,6 +63,10 @@ function predicateOf(row: EventRow): string {
       return "serves a new release.";
     case "deployment_failed":
       return `could not be deployed. ${textsIn([details.reason]).join()}`;
+    case "command_succeeded":
+      return "succeeded.";
+    case "command_failed":
+      return `failed. ${textsIn([details.reason]).join()}`;
     case "deleting":
       return "is being deleted.";
     case "deleted":

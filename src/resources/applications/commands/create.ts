@@ -1,0 +1,106 @@
+// Begins and cancels commands on request: one transaction with the row, its work, the audit and the event.
+import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { createOnce } from "../../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { Transaction } from "../../../store/database.ts";
+import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
+import { changed, recordRequest, type NewEvent } from "../../shared/events/record.ts";
+import type { Made } from "../../shared/routed-resource.ts";
+import { lockEnvironment } from "../environments/store.ts";
+import { COMMANDS, enqueueCommand } from "../work.ts";
+import type { NewCommand } from "./schema.ts";
+import {
+  findCommand,
+  insertCommand,
+  markCommandCancelled,
+  openCommandCounts,
+  type CommandRow,
+} from "./store.ts";
+
+/** How many commands may wait or run at once. */
+const [MAX_OF_ENVIRONMENT, MAX_OF_ORGANIZATION] = [5, 10];
+
+type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
+
+/**
+ * Runs a command in the release that the environment serves.
+ * @throws ApiError 404, 409 while the environment is being deleted or has too many, or 422 before its first deployment.
+ */
+export async function createCommand(
+  { db }: KindContext,
+  { principal, requestId, params, body, idempotency }: Request<NewCommand>,
+): Promise<Made<CommandRow>> {
+  const { organizationId } = principal;
+  const id = newId("comm");
+  return await createOnce(db, {
+    organizationId,
+    kind: COMMANDS,
+    id,
+    request: idempotency,
+    async create(tx) {
+      const environment = await lockEnvironment(tx, organizationId, params.id);
+      if (environment === undefined) throw notFound("environment");
+      refuseDeleting(environment, "environment");
+      const { currentDeploymentId: deploymentId, hostId, name } = environment;
+      if (deploymentId === null)
+        throw invalid({
+          environment: ["Nothing is deployed yet, so there is nothing that a command could run in."],
+        });
+      await refuseTooMany(tx, organizationId, environment.id);
+      const initiatorId = principal.kind === "session" ? principal.userId : null;
+      const { command } = body;
+      await insertCommand(tx, { id, environmentId: environment.id, deploymentId, command, initiatorId });
+      await enqueueCommand(tx, id, hostId);
+      const event = { type: "created" as const, resource: commandResourceOf({ id, environmentName: name }) };
+      const details = { environment: environment.id };
+      await recordRequest(tx, { principal, requestId, action: "create", kind: COMMANDS, details, event });
+      const row = await findCommand(tx, organizationId, id);
+      if (row === undefined) throw new Error("an insert gave no row");
+      return row;
+    },
+    find: (tx, madeId) => findCommand(tx, organizationId, madeId),
+  });
+}
+
+/** Has a command ended; one that has ended stays as it is. @throws ApiError 404 */
+export async function cancelCommand(
+  { db }: KindContext,
+  { principal, requestId, params: { id } }: Request<unknown>,
+): Promise<CommandRow> {
+  const { organizationId } = principal;
+  return await db.begin(async (tx) => {
+    const command = await findCommand(tx, organizationId, id);
+    if (command === undefined) throw notFound("command");
+    if (command.finishedAt !== null || command.isCancelled) return command;
+    // Work is locked before its rows, as by the outcomes of runs.
+    await enqueueCommand(tx, id, command.hostId);
+    await markCommandCancelled(tx, id);
+    const event = changed(commandResourceOf(command), ["status"]);
+    await recordRequest(tx, { principal, requestId, action: "cancel", kind: COMMANDS, details: {}, event });
+    return (await findCommand(tx, organizationId, id)) ?? command;
+  });
+}
+
+/** The command of an event: the name is that of its environment, since a command may have a secret in it. */
+export function commandResourceOf({
+  id,
+  environmentName,
+}: Pick<CommandRow, "id" | "environmentName">): NewEvent["resource"] {
+  return { type: "commands", id, name: environmentName };
+}
+
+/** @throws ApiError 409 */
+async function refuseTooMany(tx: Transaction, organizationId: string, environmentId: string): Promise<void> {
+  const { ofEnvironment, ofOrganization } = await openCommandCounts(tx, organizationId, environmentId);
+  const [owner, most] =
+    ofEnvironment >= MAX_OF_ENVIRONMENT
+      ? ["environment", MAX_OF_ENVIRONMENT]
+      : ["organization", MAX_OF_ORGANIZATION];
+  if (ofEnvironment < MAX_OF_ENVIRONMENT && ofOrganization < MAX_OF_ORGANIZATION) return;
+  throw new ApiError(
+    409,
+    `${most} commands of the ${owner} run already. Wait for one of them, or cancel it.`,
+  );
+}

@@ -1,0 +1,121 @@
+// The operations of commands.
+import { z } from "zod";
+import { notFound } from "../../../api/jsonapi/errors.ts";
+import { JSON_API, listDocument } from "../../../api/jsonapi/jsonapi.ts";
+import { pageDocument, pageOf, pageQuery } from "../../../api/jsonapi/pagination.ts";
+import { operation, type Operation } from "../../../api/operation/operation.ts";
+import type { KindContext } from "../../kind.ts";
+import { Routes } from "../../shared/routes.ts";
+import { KIND } from "../create.ts";
+import { renderDeployment } from "../deployments/render.ts";
+import { deploymentResource } from "../deployments/schema.ts";
+import { loadDeployment } from "../deployments/store.ts";
+import { renderEnvironment } from "../environments/render.ts";
+import { environmentResource } from "../environments/schema.ts";
+import { findEnvironment, loadEnvironment } from "../environments/store.ts";
+import { commandParams, environmentParams } from "../params.ts";
+import { cancelCommand, createCommand } from "./create.ts";
+import { outputOperation } from "./output.ts";
+import { renderCommand } from "./render.ts";
+import { commandFilter, commandResource, commandStatuses, newCommand } from "./schema.ts";
+import { findCommand, listCommands, type CommandRow } from "./store.ts";
+
+type CommandRoutes = Routes<CommandRow, typeof environmentParams, typeof commandParams>;
+
+const TAG = "Commands";
+
+const included = z.union([environmentResource, deploymentResource]);
+
+/** The operations that run and read commands. */
+export function commandOperations(context: KindContext): Operation[] {
+  const routes = commandRoutes(context);
+  return [
+    routes.create({
+      description:
+        "Runs it once in the release that serves, in a sandbox of its own with the variables of the application, for an hour at most. The application itself may sleep.",
+      successText: "The command, which is `pending`.",
+      body: newCommand,
+      create: (request) => createCommand(context, request),
+    }),
+    listOperation(context),
+    routes.show({ description: "One command, at once or, with `wait`, when it has reached a status." }),
+    outputOperation(context),
+    routes.action({
+      verb: "cancel",
+      summary: "Cancel a command",
+      description:
+        "Ends its processes; it is `command.failure` a moment later. A command that has ended stays as it is.",
+      successText: "The command.",
+      act: async (request) => ({ row: await cancelCommand(context, request), isReplayed: false }),
+    }),
+  ];
+}
+
+/** How commands are found and rendered. */
+function commandRoutes(context: KindContext): CommandRoutes {
+  const { db } = context;
+  return new Routes({
+    tag: TAG,
+    kind: KIND,
+    idNoun: "Command",
+    noun: "command",
+    shortNoun: "command",
+    phrases: { one: "a command", many: "the commands of an environment" },
+    collection: { path: "/environments/:id/commands", params: environmentParams },
+    item: { path: "/commands/:id", params: commandParams, idOf: ({ id }) => id },
+    schema: commandResource,
+    relatedSchema: included,
+    includes: ["environment", "deployment"],
+    statuses: commandStatuses,
+    find: (organizationId, { id }) => findCommand(db, organizationId, id),
+    render: renderCommand,
+    async related(wanted, rows, { principal }) {
+      const ids = (of: (row: CommandRow) => string) => [...new Set(rows.map(of))];
+      const environments = wanted.includes("environment") ? ids((row) => row.environmentId) : [];
+      const deployments = wanted.includes("deployment") ? ids((row) => row.deploymentId) : [];
+      const [ofEnvironments, ofDeployments] = await Promise.all([
+        Promise.all(environments.map((id) => loadEnvironment(db, id))),
+        Promise.all(deployments.map((id) => loadDeployment(db, id))),
+      ]);
+      return [
+        ...ofEnvironments.flatMap((row) =>
+          row === undefined ? [] : [renderEnvironment(row, context, principal)],
+        ),
+        ...ofDeployments.flatMap((row) => (row === undefined ? [] : [renderDeployment(row)])),
+      ];
+    },
+  });
+}
+
+function listOperation({ db }: KindContext): Operation {
+  return operation({
+    method: "GET",
+    path: "/environments/:id/commands",
+    operationId: "listCommands",
+    tag: TAG,
+    summary: "List the commands of an environment",
+    description: "The environment's latest 100 commands that ended, and those that run, the newest first.",
+    ability: `${KIND}:read`,
+    params: environmentParams,
+    query: z.object({ ...pageQuery, ...commandFilter }),
+    success: {
+      status: 200,
+      description: "A page of commands.",
+      schema: listDocument(commandResource),
+      contentType: JSON_API,
+    },
+    async handle({ principal, params, query, url }) {
+      const environment = await findEnvironment(db, principal.organizationId, params.id);
+      if (environment === undefined) throw notFound("environment");
+      const page = pageOf(query);
+      const { rows, total } = await listCommands(db, {
+        environmentId: environment.id,
+        statuses: query["filter[status]"] ?? [],
+        text: query["filter[command]"],
+        page,
+      });
+      const data = rows.map((row) => renderCommand(row, principal));
+      return { document: pageDocument(url, page, total, data) };
+    },
+  });
+}
