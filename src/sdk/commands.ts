@@ -34,7 +34,7 @@ export class Commands extends Collection<CommandKind> {
     return await this.connection.send({ method: "GET", path: `${this.pathOf(id)}/output`, query, signal });
   }
 
-  /** Has a command ended; one that has ended stays as it is. */
+  /** Has a command ended; an ended command stays as it is. */
   async cancel(id: string): Promise<CommandDocument> {
     return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/cancel` });
   }

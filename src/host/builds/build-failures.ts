@@ -9,6 +9,11 @@ export function nounOf({ release }: Pick<BuildSpec, "release">): "build" | "comm
   return release === undefined ? "build" : "command";
 }
 
+/** What a sentence about a step begins with. */
+export function subjectOf({ release }: Pick<BuildSpec, "release">, step: string): string {
+  return release === undefined ? `The step ${step}` : "The command";
+}
+
 /** A build comes to its end without a release. */
 export class BuildFailure extends Error {
   readonly failure: Failure;

@@ -28,7 +28,14 @@ import {
   type BuildFolder,
 } from "./build-folder.ts";
 import { BuildLogWriter, StepOutput } from "./build-log.ts";
-import { BuildFailure, deadlineFailure, diskFailure, nounOf, type Failure } from "./build-failures.ts";
+import {
+  BuildFailure,
+  deadlineFailure,
+  diskFailure,
+  nounOf,
+  subjectOf,
+  type Failure,
+} from "./build-failures.ts";
 import { DiskWatch, MAX_ENTRIES } from "./disk-watch.ts";
 import { groupOf, stepOptions, treeOf, unpackWords, writeStepFiles } from "./step-options.ts";
 import { runStep } from "./step-process.ts";
@@ -217,14 +224,9 @@ export class BuildRun {
     return release === undefined ? this.#deps.environments.cacheOf(environment) : null;
   }
 
-  /** What a sentence about a step begins with. */
-  #subject(step: string): string {
-    return this.#spec.release === undefined ? `The step ${step}` : "The command";
-  }
-
   #checkOutput(name: string, output: StepOutput): void {
     if (output.received <= MAX_OUTPUT_BYTES) return;
-    const message = `${this.#subject(name)} wrote more than ${MAX_OUTPUT_BYTES / 1024 ** 2} MiB of output.`;
+    const message = `${subjectOf(this.#spec, name)} wrote more than ${MAX_OUTPUT_BYTES / 1024 ** 2} MiB of output.`;
     this.stop({ code: "output", message });
   }
 
@@ -238,11 +240,11 @@ export class BuildRun {
       const mib = Math.floor(memoryBytes / 1024 ** 2);
       return new BuildFailure(
         "memory",
-        `${this.#subject(name)} needs more memory than the ${mib} MiB that it may take.`,
+        `${subjectOf(this.#spec, name)} needs more memory than the ${mib} MiB that it may take.`,
       );
     }
     const how = exitCode === null ? "was killed" : `ended with the exit code ${exitCode}`;
-    return new BuildFailure("step", `${this.#subject(name)} ${how}; its output says why.`);
+    return new BuildFailure("step", `${subjectOf(this.#spec, name)} ${how}; its output says why.`);
   }
 
   #outcomeOf(error: unknown): Pick<Build, "state" | "failure"> {

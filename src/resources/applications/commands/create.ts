@@ -64,7 +64,7 @@ export async function createCommand(
   });
 }
 
-/** Has a command ended; one that has ended stays as it is. @throws ApiError 404 */
+/** Has a command ended; an ended command stays as it is. @throws ApiError 404 */
 export async function cancelCommand(
   { db }: KindContext,
   { principal, requestId, params: { id } }: Request<unknown>,

@@ -1,8 +1,7 @@
 // The output of a command: parts of it while it runs, and its end for the row.
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
-import type { Driver } from "../../../drivers/driver.ts";
-import type { KindContext } from "../../kind.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
 import { StreamPlaces } from "../../shared/stream-places.ts";
 import { KIND } from "../create.ts";
 import { commandParams } from "../params.ts";
@@ -55,6 +54,8 @@ export function outputOperation(context: KindContext): Operation {
     },
   });
 }
+
+type Driver = ServedHost["driver"];
 
 interface Read {
   driver: Driver;

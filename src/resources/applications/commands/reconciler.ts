@@ -11,7 +11,8 @@ import { recordEvent } from "../../shared/events/record.ts";
 import { BUILD_LIMITS, commandOf } from "../deployments/build.ts";
 import { loadDeployment, type DeploymentRow } from "../deployments/store.ts";
 import { runVariables, secretNames } from "../environments/all-variables.ts";
-import { buildRuntime, releaseOf } from "../environments/spec.ts";
+import { attachedPorts } from "../environments/attached-ports.ts";
+import { commandRuntime, releaseOf } from "../environments/spec.ts";
 import { loadEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
@@ -96,7 +97,7 @@ async function orderOf(run: Run): Promise<(BuildSpec & { release: string }) | { 
   const plan = deployment?.plan ?? null;
   if (deployment === undefined || plan === null) return { fault: "The deployment has no plan." };
   try {
-    return await specOf(run, { deployment, plan, runtime: buildRuntime(plan) });
+    return await specOf(run, { deployment, plan, runtime: commandRuntime(plan) });
   } catch (error) {
     if (!isFault(error)) throw error;
     return { fault: error.message };
@@ -110,6 +111,7 @@ async function specOf(
   const variables = await runVariables(context, environment);
   const instance = await servingInstance(context.db, environment.id);
   const { memoryBytes, cpus } = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
+  const reaches = await attachedPorts(context.db, environment);
   const step = { commands: [command.command], directory: plan.rootDirectory };
   return {
     ...BUILD_LIMITS,
@@ -119,6 +121,7 @@ async function specOf(
     runtime,
     steps: [{ name: COMMAND_STEP, command: commandOf(step, plan) }],
     variables,
+    ...(reaches.length > 0 && { reaches }),
     secrets: secretNames(context, environment, variables),
     memoryBytes,
     cpus,

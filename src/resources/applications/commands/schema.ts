@@ -26,7 +26,7 @@ export const commandFilter = {
     .string()
     .max(MAX_COMMAND)
     .optional()
-    .meta({ description: "Only commands with this text in them, in whatever case.", example: "import" }),
+    .meta({ description: "Only commands with this text in them, in whatever case.", example: "reindex" }),
 };
 
 /** The body of `POST /environments/:id/commands`. */
