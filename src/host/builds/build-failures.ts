@@ -38,3 +38,10 @@ export function diskFailure(spec: BuildSpec): Failure {
   const who = spec.release === undefined ? "The build and its cache" : "The command";
   return { code: "disk", message: `${who} took more than the ${mib} MiB of disk that it may take.` };
 }
+
+/** The build ended with its host. */
+export function interruption(spec: BuildSpec): Failure {
+  const noun = nounOf(spec);
+  const message = `The host ended while the ${noun} ran, so the ${noun} was ended too. Begin it again.`;
+  return { code: "interrupted", message };
+}

@@ -8,7 +8,6 @@ import {
   type BuildFile,
   type BuildLogQuery,
   type BuildLogSlice,
-  type BuildSpec,
   type Release,
 } from "../../contracts/builds.ts";
 import { PublicError } from "../../lib/errors.ts";
@@ -27,7 +26,7 @@ import {
 } from "./build-folder.ts";
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
-import { nounOf } from "./build-failures.ts";
+import { interruption } from "./build-failures.ts";
 import { BuildRun, type BuildDeps } from "./build-run.ts";
 import { groupOf } from "./step-options.ts";
 import { killRest } from "./step-process.ts";
@@ -298,10 +297,4 @@ export class HostBuilds {
     this.#releases.delete(id);
     this.#next();
   }
-}
-
-function interruption(spec: BuildSpec) {
-  const noun = nounOf(spec);
-  const message = `The host ended while the ${noun} ran, so the ${noun} was ended too. Begin it again.`;
-  return { code: "interrupted" as const, message };
 }
