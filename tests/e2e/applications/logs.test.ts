@@ -146,6 +146,8 @@ describe("the log of an environment", () => {
     const [words] = await untilThere({ query: "last words" });
     expect(words).toMatchObject({ type: "application", deployment_id: first });
     await untilThere({ type: "system", query: "ended by itself" });
+    // Started again, it writes once more, which must not come after what the next deployment writes.
+    await untilThere({ query: "ready to talk", type: "application" }, 2);
     const { id } = await application.deploy(bunServer("second"));
     await untilThere({ query: "second listens" });
     const former = await all({ deployment: first });
