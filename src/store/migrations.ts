@@ -29,6 +29,7 @@ import accountActivity from "../../migrations/0027_account_activity.sql" with { 
 import websocketMetrics from "../../migrations/0028_websocket_metrics.sql" with { type: "text" };
 import applications from "../../migrations/0029_applications.sql" with { type: "text" };
 import commands from "../../migrations/0030_commands.sql" with { type: "text" };
+import backgroundProcesses from "../../migrations/0031_background_processes.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -62,4 +63,5 @@ export const migrations: Migration[] = [
   { name: "0028_websocket_metrics", sql: websocketMetrics },
   { name: "0029_applications", sql: applications },
   { name: "0030_commands", sql: commands },
+  { name: "0031_background_processes", sql: backgroundProcesses },
 ];

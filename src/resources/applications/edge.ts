@@ -63,18 +63,18 @@ export async function ensureRoute(
 
 /**
  * Asks the environment's address for a path.
- * @throws PublicError when another instance answers than the one at the port, or none does.
+ * @throws PublicError when another instance answers than those at the ports, or none does.
  */
 export async function ensureAnswered(
   { driver }: ServedHost,
   edge: EdgeSettings,
   environment: EnvironmentRow,
-  { path, port }: { path: string; port: number },
+  { path, ports }: { path: string; ports: readonly number[] },
 ): Promise<void> {
   if (!environment.settings.uses_vanity_domain) return;
   const name = domainOf(environment, edge);
   const seen = await driver.probeEdge({ name, path, timeoutSeconds: ANSWER_TIMEOUT_SECONDS });
-  if (seen.port === port && seen.status < FIRST_FAILURE) return;
+  if (seen.port !== null && ports.includes(seen.port) && seen.status < FIRST_FAILURE) return;
   throw new PublicError(
     `The new release did not answer through the edge: its answer to ${path} was ${seen.status}.`,
   );

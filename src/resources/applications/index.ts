@@ -2,6 +2,7 @@
 import type { ResourceKind } from "../kind.ts";
 import { reconcileCommand } from "./commands/reconciler.ts";
 import { commandOperations } from "./commands/routes.ts";
+import { backgroundProcessOperations } from "./background-processes/routes.ts";
 import { deploymentOperations } from "./deployments/routes.ts";
 import { reconcileDeployment } from "./deployments/reconciler.ts";
 import { environmentOperations } from "./environments/routes.ts";
@@ -23,6 +24,7 @@ export const applications: ResourceKind = {
     ...deploymentOperations(context),
     ...commandOperations(context),
     ...instanceOperations(context),
+    ...backgroundProcessOperations(context),
     ...sourceOperations(context),
   ],
   protocols: (context) => [gitProtocol(context)],

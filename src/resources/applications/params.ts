@@ -18,3 +18,4 @@ export const environmentParams = idParams("env", "environment");
 export const deploymentParams = idParams("depl", "deployment");
 export const commandParams = idParams("comm", "command");
 export const instanceParams = idParams("inst", "instance");
+export const backgroundProcessParams = idParams("process", "background process");

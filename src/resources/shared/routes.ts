@@ -71,7 +71,7 @@ export class Routes<
       ...this.#ofCollection(),
       method: "GET",
       path: collection.path,
-      operationId: `list${idNoun}s`,
+      operationId: `list${idNoun}${idNoun.endsWith("s") ? "es" : "s"}`,
       summary: `List ${phrases.many}`,
       query: z.object({
         ...pageQuery,

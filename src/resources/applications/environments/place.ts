@@ -8,37 +8,41 @@ import { eraseProcess, insertProcess, processesOf, type ApplicationProcess } fro
 import type { UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
 
-/** How many processes of an environment may retire at once; more swaps than that end the oldest early. */
+/** Of how many swaps processes may retire at once; more swaps than that end the oldest early. */
 const MAX_RETIRING = 2;
 
-/** A process that is needed. */
-export interface WantedProcess {
+/** Processes that are needed. */
+export interface WantedProcesses {
   environment: EnvironmentRow;
   /** Those that the environment has. */
   processes: readonly ApplicationProcess[];
   deployment: { id: string };
   spec: UnplacedSpec;
   digest: string;
+  /** How many of them have to start. */
+  count: number;
 }
 
-/** The process with the wanted digest, placed where there is none yet; others that start are removed. */
+/** The processes with the wanted digest that start, placed where there are too few; others that start are removed. */
 export async function ensurePlaced(
   context: KindContext,
   host: ServedHost,
-  wanted: WantedProcess,
-): Promise<ApplicationProcess> {
-  const { environment, processes, digest } = wanted;
+  wanted: WantedProcesses,
+): Promise<ApplicationProcess[]> {
+  const { environment, processes, digest, count } = wanted;
   const starting = processes.filter(({ state }) => state === "starting");
-  const outdated = starting.filter((each) => each.digest !== digest);
+  const placed = starting.filter((each) => each.digest === digest).slice(0, count);
+  const outdated = starting.filter((each) => !placed.includes(each));
   await removeProcesses(context, host, outdated);
-  return starting.find((each) => each.digest === digest) ?? (await place(context, host, environment, wanted));
+  while (placed.length < count) placed.push(await place(context, host, environment, wanted));
+  return placed;
 }
 
 async function place(
   { db, vault }: KindContext,
   host: ServedHost,
   environment: EnvironmentRow,
-  { deployment, spec, digest }: WantedProcess,
+  { deployment, spec, digest }: WantedProcesses,
 ): Promise<ApplicationProcess> {
   const id = newId("proc");
   const values = {
@@ -71,13 +75,14 @@ export function specOfProcess(
 export async function removeProcesses(
   { db }: KindContext,
   { driver }: ServedHost,
-  processes: readonly ApplicationProcess[],
+  processes: readonly { id: string }[],
 ): Promise<void> {
-  for (const { id } of processes) {
+  const removals = processes.map(async ({ id }) => {
     await driver.remove(id);
     await failpoint("environment.removed");
     await eraseProcess(db, id);
-  }
+  });
+  await Promise.all(removals);
 }
 
 /** Ends the processes whose time is over. @returns the others. */
@@ -88,7 +93,8 @@ export async function endRetired(
 ): Promise<ApplicationProcess[]> {
   const processes = await processesOf(context.db, id);
   const retiring = processes.filter(({ state }) => state === "retiring");
-  const surplus = retiring.slice(0, Math.max(0, retiring.length - MAX_RETIRING));
+  const kept = new Set([...new Set(retiring.map(({ digest }) => digest))].slice(-MAX_RETIRING));
+  const surplus = retiring.filter(({ digest }) => !kept.has(digest));
   const over = new Set([...processes.filter(isOver), ...surplus]);
   await removeProcesses(context, host, [...over]);
   return processes.filter((process) => !over.has(process));

@@ -27,7 +27,36 @@ export async function processesOf(db: Queryable, environmentId: string): Promise
     select p.id, p.deployment_id as "deploymentId", i.port, p.sealed_spec as "sealedSpec", p.digest, p.state,
            p.retires_at as "retiresAt"
     from application_processes p join instances i on i.id = p.id
-    where p.environment_id = ${environmentId} order by p.id`;
+    where p.environment_id = ${environmentId} and p.background_process_id is null order by p.id`;
+}
+
+/** A process that answers no requests. */
+export interface BackgroundRun extends Pick<ApplicationProcess, "id" | "sealedSpec" | "digest"> {
+  backgroundProcessId: string;
+}
+
+/** The processes of an environment that answer no requests, the oldest first. */
+export async function backgroundRunsOf(db: Queryable, environmentId: string): Promise<BackgroundRun[]> {
+  return await db<BackgroundRun[]>`
+    select id, sealed_spec as "sealedSpec", digest, background_process_id as "backgroundProcessId"
+    from application_processes
+    where environment_id = ${environmentId} and background_process_id is not null order by id`;
+}
+
+/** Adds a process that answers no requests, so it has no port. */
+export async function insertBackgroundRun(
+  tx: Transaction,
+  environment: { id: string; hostId: string },
+  run: BackgroundRun & { deploymentId: string },
+): Promise<void> {
+  await tx`
+    insert into instances (id, kind, resource_id, host_id)
+    values (${run.id}, ${ENVIRONMENTS}, ${environment.id}, ${environment.hostId})`;
+  await tx`
+    insert into application_processes
+      (id, environment_id, deployment_id, sealed_spec, digest, state, background_process_id)
+    values (${run.id}, ${environment.id}, ${run.deploymentId}, ${run.sealedSpec}, ${run.digest}, 'serving',
+            ${run.backgroundProcessId})`;
 }
 
 /** The properties of a new process; it gets its port for life. */
@@ -49,18 +78,20 @@ export async function insertProcess(
   return port;
 }
 
-/** Has a process serve; the process that served retires after the given time. */
-export async function promoteProcess(
+/** Has processes serve; all others that served requests retire after the given time. */
+export async function promoteProcesses(
   tx: Transaction,
   environmentId: string,
-  id: string,
+  ids: readonly string[],
   retirementSeconds: number,
 ): Promise<void> {
+  const promoted = tx.array([...ids], "text");
   await tx`
     update application_processes
     set state = 'retiring', retires_at = now() + make_interval(secs => ${retirementSeconds})
-    where environment_id = ${environmentId} and state = 'serving' and id <> ${id}`;
-  await tx`update application_processes set state = 'serving' where id = ${id}`;
+    where environment_id = ${environmentId} and state = 'serving' and background_process_id is null
+      and id <> all(${promoted})`;
+  await tx`update application_processes set state = 'serving' where id = any(${promoted})`;
 }
 
 /** Removes the row of a process of which nothing is left, and frees its port. */

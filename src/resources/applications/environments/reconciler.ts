@@ -1,4 +1,4 @@
-// Brings an environment to its order: a process of the current release behind its address, or nothing of it.
+// Brings an environment to its order: processes of the current release behind its address, or nothing of it.
 import type { Observation } from "../../../contracts/observation.ts";
 import { messageOf, PublicError, UnreachableError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
@@ -8,6 +8,8 @@ import type { KindContext, ServedHost } from "../../kind.ts";
 import { watchDeletion } from "../../shared/deletion-watch.ts";
 import { isServed } from "../../shared/status.ts";
 import { ensureAnswered, ensureEdge, ensureRoute } from "../edge.ts";
+import { assertProcfileFits } from "../background-processes/bound.ts";
+import { followProcfile } from "../background-processes/store.ts";
 import { endDeployment } from "../deployments/end.ts";
 import { cancelDeployCommand, ensureDeployed } from "../deployments/rollout.ts";
 import {
@@ -20,8 +22,15 @@ import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
 import { attachedPorts } from "./attached-ports.ts";
 import { runVariables, secretNames } from "./all-variables.ts";
+import { ensureBackgroundPlaced, ensureBackgroundRuns } from "./background.ts";
 import { ensurePlaced, endRetired, removeProcesses, specOfProcess } from "./place.ts";
-import { promoteProcess, processesOf, type ApplicationProcess } from "./processes.ts";
+import {
+  backgroundRunsOf,
+  promoteProcesses,
+  processesOf,
+  type ApplicationProcess,
+  type BackgroundRun,
+} from "./processes.ts";
 import { removeEnvironment } from "./remove.ts";
 import { pruneReleases } from "./releases.ts";
 import { digestOf, processSpecOf, type UnplacedSpec } from "./spec.ts";
@@ -45,16 +54,19 @@ interface Run {
   host: ServedHost;
   environment: EnvironmentRow;
   processes: ApplicationProcess[];
+  /** The processes that answer no requests. */
+  background: BackgroundRun[];
   signal: AbortSignal;
 }
 
-/** What has to serve: a deployment, and the spec and the digest of its process. */
+/** What has to serve: a deployment, and the spec, the digest and the number of its processes. */
 interface Order {
   deployment: DeploymentRow;
   /** Whether it is being rolled out now. */
   isRollout: boolean;
   spec: UnplacedSpec;
   digest: string;
+  replicas: number;
   /** Cuts the secrets of its variables out of a text. */
   redacted(text: string): string;
 }
@@ -72,7 +84,8 @@ export function reconcileEnvironment(context: KindContext): Reconcile {
     try {
       const ends = AbortSignal.any([signal, watch.deleted]);
       const processes = await endRetired(context, host, environment);
-      return await reconcile({ context, host, environment, processes, signal: ends });
+      const background = await backgroundRunsOf(db, id);
+      return await reconcile({ context, host, environment, processes, background, signal: ends });
     } catch (error) {
       if (watch.deleted.aborted) return again(0, null);
       throw error;
@@ -90,18 +103,30 @@ async function reconcile(run: Run): Promise<Outcome> {
   const { context, host, environment, processes } = run;
   if (environment.status === "stopped") {
     await ensureRoute(host, context.edge, environment, []);
-    await removeProcesses(context, host, processes);
+    await removeProcesses(context, host, [...processes, ...run.background]);
     await cancelDeployCommand(context, host, environment);
     return settled([]);
   }
   const found = await orderOf(run);
   if (found === null) return settled(processes);
   if (found instanceof PublicError) return settled(processes);
-  const serving = processes.find(({ state }) => state === "serving");
-  if (!found.isRollout && serving?.digest === found.digest) return await keepServing(run, serving);
-  const isRefused = !found.isRollout && environment.refusedDigest === found.digest;
-  if (isRefused && serving !== undefined) return await keepServing(run, serving);
-  return await swap(run, found, serving);
+  const serving = processes.filter(({ state }) => state === "serving");
+  const fitting = serving.filter(({ digest }) => !found.isRollout && digest === found.digest);
+  if (fitting.length === found.replicas && fitting.length === serving.length)
+    return await keepServing(run, serving, found);
+  const isRefused = !found.isRollout && environment.refusedDigest === refusalOf(found);
+  if (isRefused && serving.length > 0) return await keepServing(run, serving, null);
+  return await swap(run, found, { serving, fitting: fitting.slice(0, found.replicas) });
+}
+
+/** An order with another number of replicas is another order, which may succeed. */
+function refusalOf({ digest, replicas }: Pick<Order, "digest" | "replicas">): string {
+  return `${digest} ${replicas}`;
+}
+
+/** The instances of the route of an environment: background processes sleep and wake with those that serve. */
+function routeOf({ background }: Run, serving: readonly ApplicationProcess[]): string[] {
+  return [...serving, ...background].map(({ id }) => id);
 }
 
 /** The deployment that is being rolled out, or else the current deployment; null before the first. */
@@ -118,31 +143,48 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
   const reaches = await attachedPorts(db, environment);
   const instance = await servingInstance(db, environment.id);
   const size = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
+  const replicas = instance?.settings.replicas ?? 1;
   try {
     const spec = processSpecOf(environment, deployment, size, { variables, reaches });
     const secrets = secretNames(context, environment, variables).map((name) => variables[name] ?? "");
-    return { deployment, isRollout, spec, digest: digestOf(deployment, spec), redacted: redactor(secrets) };
+    const digest = digestOf(deployment, spec);
+    return { deployment, isRollout, spec, digest, replicas, redacted: redactor(secrets) };
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;
-    await refuse(run, { deployment, isRollout, digest: "" }, error.message);
+    await refuse(run, { deployment, isRollout, digest: "", replicas }, error.message);
     return error;
   }
 }
 
-/** The process serves what it should: it runs, and its address leads to it. */
-async function keepServing(run: Run, serving: ApplicationProcess): Promise<Outcome> {
+/**
+ * The processes serve what they should: they run, and the address leads to them. Their background processes follow.
+ * @param order null leaves the background processes as they are, since the present order is not in force.
+ */
+async function keepServing(run: Run, serving: ApplicationProcess[], order: Order | null): Promise<Outcome> {
   const { context, host, environment, processes, signal } = run;
   await ensureEdge(host, context.edge, signal);
-  await ensureRoute(host, context.edge, environment, [serving.id]);
+  // An order that was refused before is no longer asked for.
+  if (order !== null && environment.lastError !== null) await writeRefusal(context.db, environment.id, null);
+  const background =
+    order === null ? run.background : await ensureBackgroundPlaced(context, host, { environment, ...order });
+  await ensureRoute(host, context.edge, environment, routeOf({ ...run, background }, serving));
   const starting = processes.filter(({ state }) => state === "starting");
   await removeProcesses(context, host, starting);
-  const seen = await host.driver.ensure(specOfProcess(context, serving), signal);
+  const specs = serving.map((process) => specOfProcess(context, process));
+  const seen = await Promise.all(specs.map((spec) => host.driver.ensure(spec, signal)));
+  await ensureBackgroundRuns(context, host, background, signal);
   const rest = processes.filter(({ state }) => state !== "starting");
-  return isServed(seen) ? settled(rest) : again(STARTING_MS * 10, "The application does not run.");
+  return seen.every(isServed) ? settled(rest) : again(STARTING_MS * 10, "The application does not run.");
 }
 
-/** Starts the process of an order beside the present one, and leads the address to it once it answers. */
-async function swap(run: Run, order: Order, serving: ApplicationProcess | undefined): Promise<Outcome> {
+/** The processes before a swap: all that serve, and those of them that serve after it as well. */
+interface Former {
+  serving: ApplicationProcess[];
+  fitting: ApplicationProcess[];
+}
+
+/** Starts the processes of an order beside the present ones, and leads the address to them once they answer. */
+async function swap(run: Run, order: Order, { serving, fitting }: Former): Promise<Outcome> {
   const { context, host, environment, signal } = run;
   const { db, edge } = context;
   const { deployment } = order;
@@ -152,28 +194,45 @@ async function swap(run: Run, order: Order, serving: ApplicationProcess | undefi
       if (!(await writeDeploymentStatus(db, deployment.id, "deployment.running"))) return again(0, null);
       await ensureDeployed(context, host, { environment, deployment, spec: order.spec }, signal);
     }
-    const next = await ensurePlaced(context, host, { environment, processes: run.processes, ...order });
-    await failpoint("environment.placed");
-    const seen = await host.driver.ensure(specOfProcess(context, next), signal);
-    await failpoint("environment.started");
-    if (isStarting(seen)) return again(STARTING_MS, null);
-    if (!isServed(seen)) throw new PublicError(seen.lastError ?? "The application did not start.");
-    await ensureRoute(host, edge, environment, [next.id]);
-    await failpoint("environment.routed");
-    await ensureAnswered(host, edge, environment, { path: order.spec.healthPath ?? "/", port: next.port });
-    await failpoint("environment.answered");
-    await promote(run, order, next);
+    if (!(await started(run, order, fitting))) return again(STARTING_MS, null);
   } catch (error) {
     if (!isFault(error) || signal.aborted) throw error;
-    if (serving !== undefined) await ensureRoute(host, edge, environment, [serving.id]);
+    if (serving.length > 0) await ensureRoute(host, edge, environment, routeOf(run, serving));
     const reason = order.redacted(messageOf(error));
     await refuse(run, order, reason);
     // Without a process that serves, the present release is tried again and again.
-    const isLast = serving === undefined && !order.isRollout;
+    const isLast = serving.length === 0 && !order.isRollout;
     return again(isLast ? RETRY_MS : 0, reason);
   }
   await pruneReleases(context, host, environment);
   return again(0, null);
+}
+
+/**
+ * Has the missing processes of an order serve, beside those that fit it already.
+ * @returns false while they still start.
+ * @throws PublicError when they do not come up, or do not answer.
+ */
+async function started(run: Run, order: Order, fitting: ApplicationProcess[]): Promise<boolean> {
+  const { context, host, environment, processes, signal } = run;
+  const { edge } = context;
+  const count = order.replicas - fitting.length;
+  const placed = await ensurePlaced(context, host, { environment, processes, count, ...order });
+  await failpoint("environment.placed");
+  const specs = placed.map((process) => specOfProcess(context, process));
+  const seen = await Promise.all(specs.map((spec) => host.driver.ensure(spec, signal)));
+  await failpoint("environment.started");
+  const failed = seen.find((each) => !isStarting(each) && !isServed(each));
+  if (failed !== undefined) throw new PublicError(failed.lastError ?? "The application did not start.");
+  if (seen.some(isStarting)) return false;
+  const next = [...fitting, ...placed];
+  await ensureRoute(host, edge, environment, routeOf(run, next));
+  await failpoint("environment.routed");
+  const ports = next.map(({ port }) => port);
+  await ensureAnswered(host, edge, environment, { path: order.spec.healthPath ?? "/", ports });
+  await failpoint("environment.answered");
+  await promote(run, order, next);
+  return true;
 }
 
 /** Whether an error is the end of a swap; after all others it is tried again. */
@@ -185,14 +244,17 @@ function isStarting({ state }: Observation): boolean {
   return state === "starting";
 }
 
-/** One transaction: the process serves, the former retires, and the deployment has succeeded. */
-async function promote(run: Run, order: Order, next: ApplicationProcess): Promise<void> {
+/** One transaction: the processes serve, the former retire, and the deployment has succeeded. */
+async function promote(run: Run, order: Order, next: ApplicationProcess[]): Promise<void> {
   const { context, environment } = run;
   const { deployment, isRollout } = order;
   await context.db.begin(async (tx) => {
     const now = await lockEnvironment(tx, environment.organizationId, environment.id);
     if (hasEnded(now, environment)) throw new Error("the environment was stopped meanwhile");
-    await promoteProcess(tx, environment.id, next.id, environment.settings.shutdown_timeout);
+    const ids = next.map(({ id }) => id);
+    await promoteProcesses(tx, environment.id, ids, environment.settings.shutdown_timeout);
+    if (isRollout) await followProcfile(tx, environment.id, deployment.plan?.processes ?? []);
+    if (isRollout) await assertProcfileFits(tx, environment.id);
     await writeCurrentDeployment(tx, environment.id, deployment.id);
     await writeRefusal(tx, environment.id, null);
     // A deployment that was cancelled meanwhile takes all of this back.
@@ -205,13 +267,13 @@ async function promote(run: Run, order: Order, next: ApplicationProcess): Promis
 /** The former process goes on; the deployment has failed, or the change is not in force. */
 async function refuse(
   { context, host, environment, processes }: Run,
-  { deployment, isRollout, digest }: Pick<Order, "deployment" | "isRollout" | "digest">,
+  { deployment, isRollout, ...order }: Pick<Order, "deployment" | "isRollout" | "digest" | "replicas">,
   reason: string,
 ): Promise<void> {
   const { db } = context;
   await db.begin(async (tx) => {
     if (isRollout) await endDeployment(tx, deployment, { status: "deployment.failed", reason });
-    else await writeRefusal(tx, environment.id, { digest, reason });
+    else await writeRefusal(tx, environment.id, { digest: refusalOf(order), reason });
   });
   const placed = await processesOf(db, environment.id);
   const known = new Set(processes.filter(({ state }) => state !== "starting").map(({ id }) => id));

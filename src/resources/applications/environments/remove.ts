@@ -10,7 +10,7 @@ import { deployCommandId } from "../deployments/deploy-command.ts";
 import { endDeployment } from "../deployments/end.ts";
 import { endedDeploymentIds, isBeingDeployed, openDeployments } from "../deployments/store.ts";
 import { removeProcesses } from "./place.ts";
-import { processesOf } from "./processes.ts";
+import { backgroundRunsOf, processesOf } from "./processes.ts";
 import { eraseEnvironment, type EnvironmentRow } from "./store.ts";
 
 /** The pause before an environment is looked at again whose deployment is still being ended. */
@@ -35,7 +35,7 @@ export async function removeEnvironment(
   // A run that is under way would order its build or its command after all was removed.
   if ((await isBeingDeployed(db, id)) || (await isRunningCommands(db, id)))
     return { result: { settled: false, retryMs: BUSY_MS, lastError: null } };
-  await removeProcesses(context, host, await processesOf(db, id));
+  await removeProcesses(context, host, [...(await processesOf(db, id)), ...(await backgroundRunsOf(db, id))]);
   for (const command of await commandIds(db, id, { skipped: 0, limit: MAX_COMMANDS }))
     await driver.removeBuild(command);
   for (const deployment of await endedDeploymentIds(db, id)) {

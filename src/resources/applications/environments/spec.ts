@@ -64,6 +64,24 @@ export function processSpecOf(
   };
 }
 
+/** The spec of a background process beside the processes that serve; it answers nothing. */
+export function backgroundSpecOf(
+  serving: UnplacedSpec,
+  plan: Plan,
+  { memoryBytes, cpus }: Pick<InstanceSize, "memoryBytes" | "cpus">,
+  command: string,
+): UnplacedSpec {
+  return {
+    ...serving,
+    runtime: buildRuntime(plan),
+    command: [...commandPrefix(plan.paths, plan.rootDirectory), command].join("\n"),
+    memoryBytes,
+    cpus,
+    maxProcesses: PROCESSES_PER_CPU * cpus,
+    healthPath: null,
+  };
+}
+
 /** Another digest needs another process. The deployment is a part of it, so that each deployment gets a new process. */
 export function digestOf(deployment: Pick<DeploymentRow, "id">, spec: UnplacedSpec): string {
   return sha256Hex(JSON.stringify([deployment.id, spec]));

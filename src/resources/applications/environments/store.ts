@@ -66,7 +66,9 @@ const SELECT = `
            select from deployments where environment_id = e.id and finished_at is null) then 'deploying'
          else e.status end as status,
          (select plan from deployments where id = e.current_deployment_id) as plan,
-         (select id from application_processes where environment_id = e.id and state = 'serving') as "servingId",
+         (select id from application_processes
+           where environment_id = e.id and state = 'serving' and background_process_id is null
+           order by id limit 1) as "servingId",
          case when e.deploy_hook_hash is not null then
            jsonb_build_object('sealed', e.sealed_deploy_hook, 'hash', e.deploy_hook_hash)
          end as "deployHook",

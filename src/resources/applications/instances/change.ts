@@ -1,35 +1,135 @@
-// Changes an instance: one transaction with the row, the work of its environment, the audit and the event.
-import { notFound } from "../../../api/jsonapi/errors.ts";
+// Creates, changes and deletes instances: each a transaction with the row, the work of the environment, the audit and
+// the event.
+import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { createOnce } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
+import { assertFewProcesses } from "../background-processes/bound.ts";
 import { environmentResourceOf } from "../environments/create.ts";
-import { lockEnvironment } from "../environments/store.ts";
+import { lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { enqueueEnvironment } from "../work.ts";
-import type { InstanceChange } from "./schema.ts";
-import { findInstance, updateInstance, type InstanceRow } from "./store.ts";
+import type { InstanceChange, NewInstance } from "./schema.ts";
+import {
+  eraseInstance,
+  findInstance,
+  insertInstance,
+  isNameTaken,
+  updateInstance,
+  type InstanceRow,
+  type InstanceSettings,
+} from "./store.ts";
 
-type Request = OperationRequest<InstanceChange, unknown, { id: string }>;
+type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
 
-/** Another size starts the release anew, beside the former process. @throws ApiError 404 or 409 */
+const MAX_INSTANCES = 10;
+
+/** Adds an instance for background processes, or finds that of the same Idempotency-Key. @throws ApiError */
+export async function createInstance(
+  { db }: KindContext,
+  request: Request<NewInstance>,
+): Promise<{ row: InstanceRow; isReplayed: boolean }> {
+  const { principal, params, body, idempotency } = request;
+  const { organizationId } = principal;
+  const { name, type } = body;
+  const settings = settingsOf({ size: body.size }, body);
+  const id = newId("inst");
+  return await createOnce(db, {
+    organizationId,
+    kind: "instances",
+    id,
+    request: idempotency,
+    async create(tx) {
+      const environment = await lockEnvironment(tx, organizationId, params.id);
+      if (environment === undefined) throw notFound("environment");
+      refuseDeleting(environment, "environment");
+      if (environment.processGroupIds.length >= MAX_INSTANCES)
+        throw new ApiError(409, `An environment has at most ${MAX_INSTANCES} instances.`);
+      await assertNameIsFree(tx, { id, environmentId: environment.id, name });
+      await insertInstance(tx, { id, environmentId: environment.id, name, type, settings });
+      await record(tx, request, environment, { ...body, instance: id });
+      return (await findInstance(tx, organizationId, id)) ?? missing();
+    },
+    find: (tx, madeId) => findInstance(tx, organizationId, madeId),
+  });
+}
+
+/** Another size starts the release anew, beside the former process. @throws ApiError 404, 409 or 422 */
 export async function changeInstance(
   { db }: KindContext,
-  { principal, requestId, params: { id }, body }: Request,
+  request: Request<InstanceChange>,
 ): Promise<InstanceRow> {
-  const { organizationId } = principal;
+  const { principal, params, body } = request;
   return await db.begin(async (tx) => {
-    const found = await findInstance(tx, organizationId, id);
-    const environment = found && (await lockEnvironment(tx, organizationId, found.environmentId));
-    const instance = environment && (await findInstance(tx, organizationId, id));
-    if (environment === undefined || instance === undefined) throw notFound("instance");
-    refuseDeleting(environment, "environment");
-    const settings = { ...instance.settings, size: body.size ?? instance.settings.size };
-    await updateInstance(tx, id, { name: body.name ?? instance.name, settings });
-    await enqueueEnvironment(tx, environment);
-    const event = changed(environmentResourceOf(environment), ["instances"]);
-    const details = { ...body, instance: id };
-    await recordRequest(tx, { principal, requestId, action: "update", kind: "environments", details, event });
-    return (await findInstance(tx, organizationId, id)) ?? instance;
+    const { instance, environment } = await locked(tx, principal.organizationId, params.id);
+    const { id, environmentId } = instance;
+    const name = body.name ?? instance.name;
+    await assertNameIsFree(tx, { id, environmentId, name });
+    await updateInstance(tx, id, { name, settings: settingsOf(instance.settings, body) });
+    await assertFewProcesses(tx, environmentId, "max_replicas");
+    await record(tx, request, environment, { ...body, instance: id });
+    return (await findInstance(tx, principal.organizationId, id)) ?? missing();
   });
+}
+
+/** Deletes an instance with its background processes. @throws ApiError 404, 409, or 422 for the serving instance. */
+export async function deleteInstance({ db }: KindContext, request: Request<unknown>): Promise<void> {
+  const { principal, params } = request;
+  await db.begin(async (tx) => {
+    const { instance, environment } = await locked(tx, principal.organizationId, params.id);
+    if (instance.type === "app")
+      throw invalid({ id: ["The instance that serves requests goes with its environment."] });
+    await eraseInstance(tx, instance.id);
+    await record(tx, request, environment, { deleted_instance: instance.id });
+  });
+}
+
+/** @throws ApiError 422 for numbers of replicas that do not go together. */
+function settingsOf(former: InstanceSettings, body: Partial<NewInstance> | InstanceChange): InstanceSettings {
+  const { min_replicas: least, max_replicas: most, size = former.size } = body;
+  if (least !== undefined && most !== undefined && least !== most)
+    throw invalid({ max_replicas: ["It has to be as min_replicas: nothing scales by itself here."] });
+  const asked = least ?? most;
+  const type =
+    body.scaling_type ?? (asked === undefined && former.replicas === undefined ? "none" : "custom");
+  if (type === "custom") return { size, replicas: asked ?? former.replicas ?? 1 };
+  if (asked !== undefined && asked !== 1)
+    throw invalid({ scaling_type: ["Without scaling there is one replica; take the type `custom`."] });
+  return { size };
+}
+
+async function assertNameIsFree(
+  tx: Transaction,
+  instance: Pick<InstanceRow, "id" | "environmentId" | "name">,
+): Promise<void> {
+  if (await isNameTaken(tx, instance))
+    throw invalid({ name: [`The environment has an instance named ${instance.name}.`] });
+}
+
+/** @throws ApiError 404 or 409 */
+async function locked(tx: Transaction, organizationId: string, id: string) {
+  const found = await findInstance(tx, organizationId, id);
+  const environment = found && (await lockEnvironment(tx, organizationId, found.environmentId));
+  const instance = environment && (await findInstance(tx, organizationId, id));
+  if (environment === undefined || instance === undefined) throw notFound("instance");
+  refuseDeleting(environment, "environment");
+  return { instance, environment };
+}
+
+async function record(
+  tx: Transaction,
+  { principal, requestId }: Pick<Request<unknown>, "principal" | "requestId">,
+  environment: EnvironmentRow,
+  details: Record<string, unknown>,
+): Promise<void> {
+  await enqueueEnvironment(tx, environment);
+  const event = changed(environmentResourceOf(environment), ["instances"]);
+  await recordRequest(tx, { principal, requestId, action: "update", kind: "environments", details, event });
+}
+
+function missing(): never {
+  throw new Error("a written row is not there");
 }

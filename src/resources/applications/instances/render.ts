@@ -9,6 +9,7 @@ export function renderInstance({
   name,
   type,
   settings,
+  backgroundProcessIds,
   createdAt,
 }: InstanceRow): InstanceResource {
   return {
@@ -18,9 +19,9 @@ export function renderInstance({
       name,
       type,
       size: settings.size,
-      scaling_type: "none",
-      min_replicas: 1,
-      max_replicas: 1,
+      scaling_type: settings.replicas === undefined ? "none" : "custom",
+      min_replicas: settings.replicas ?? 1,
+      max_replicas: settings.replicas ?? 1,
       uses_scheduler: false,
       scaling_cpu_threshold_percentage: null,
       scaling_memory_threshold_percentage: null,
@@ -28,7 +29,9 @@ export function renderInstance({
     },
     relationships: {
       environment: { data: { id: environmentId, type: "environments" } },
-      backgroundProcesses: { data: [] },
+      backgroundProcesses: {
+        data: backgroundProcessIds.map((process) => ({ id: process, type: "background_processes" })),
+      },
     },
   };
 }

@@ -8,9 +8,9 @@ import { includedEnvironments } from "../environments/attached.ts";
 import { environmentResource } from "../environments/schema.ts";
 import { findEnvironment } from "../environments/store.ts";
 import { environmentParams, instanceParams } from "../params.ts";
-import { changeInstance } from "./change.ts";
+import { changeInstance, createInstance, deleteInstance } from "./change.ts";
 import { renderInstance } from "./render.ts";
-import { instanceChange, instanceResource, instanceSizeList } from "./schema.ts";
+import { instanceChange, instanceResource, instanceSizeList, newInstance } from "./schema.ts";
 import { instanceSizes } from "./sizes.ts";
 import { findInstance, listInstances, type InstanceRow } from "./store.ts";
 
@@ -50,12 +50,24 @@ export function instanceOperations(context: KindContext): Operation[] {
       },
     }),
     sizesOperation(),
+    routes.create({
+      description:
+        "Adds an instance of the type `service`, which runs background processes with a size of their own, and answers no requests.",
+      successText: "The instance.",
+      body: newInstance,
+      create: (request) => createInstance(context, request),
+    }),
     routes.show({ description: "One instance." }),
     routes.change({
       description:
-        "Another size starts the release anew, beside the former process, which serves until then.",
+        "Another size starts the release anew, beside the former process, which serves until then. More replicas share the requests out; fewer end the newest, once their requests may have ended.",
       body: instanceChange,
       change: (request) => changeInstance(context, request),
+    }),
+    routes.delete({
+      description: "Deletes an instance of the type `service` with its background processes.",
+      canRefuse: true,
+      delete: (request) => deleteInstance(context, request),
     }),
   ];
 }

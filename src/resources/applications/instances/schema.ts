@@ -14,9 +14,46 @@ const size = z.enum(sizeNames).meta({
 
 const name = z.string().min(3).max(40).meta({ example: "App" });
 
+/** The most replicas of an instance. */
+const MAX_REPLICAS = 10;
+
+const scalingType = z.enum(["none", "custom"]).meta({
+  id: "ScalingType",
+  description: "`none` is a single replica, `custom` the number of `min_replicas` and `max_replicas`.",
+});
+
+const replicas = z.int().min(1).max(MAX_REPLICAS).meta({
+  description: "How many run. Both numbers are the same, since nothing scales by itself.",
+  example: 2,
+});
+
+const scheduler = z.literal(false).meta({ description: "There is no scheduler yet." });
+
+/** The body of `POST /environments/:id/instances`. */
+export const newInstance = z
+  .object({
+    name,
+    type: z.literal("service").meta({ description: "Runs background processes alone." }),
+    size,
+    scaling_type: scalingType,
+    min_replicas: replicas.optional(),
+    max_replicas: replicas.optional(),
+    uses_scheduler: scheduler.optional(),
+  })
+  .meta({ id: "NewInstance" });
+
+export type NewInstance = z.output<typeof newInstance>;
+
 /** The body of `PATCH /instances/:id`. */
 export const instanceChange = z
-  .object({ name: name.optional(), size: size.optional() })
+  .object({
+    name: name.optional(),
+    size: size.optional(),
+    scaling_type: scalingType.optional(),
+    min_replicas: replicas.optional(),
+    max_replicas: replicas.optional(),
+    uses_scheduler: scheduler.optional(),
+  })
   .meta({ id: "InstanceChange" });
 
 export type InstanceChange = z.output<typeof instanceChange>;
@@ -24,12 +61,14 @@ export type InstanceChange = z.output<typeof instanceChange>;
 const attributes = z
   .object({
     name: z.string().meta({ example: "App" }),
-    type: z.enum(["app", "service"]).meta({ description: "`app` serves requests." }),
+    type: z
+      .enum(["app", "service"])
+      .meta({ description: "`app` serves requests, `service` has background processes alone." }),
     size,
-    scaling_type: z.literal("none"),
-    min_replicas: z.literal(1),
-    max_replicas: z.literal(1),
-    uses_scheduler: z.literal(false),
+    scaling_type: scalingType,
+    min_replicas: replicas,
+    max_replicas: replicas,
+    uses_scheduler: scheduler,
     scaling_cpu_threshold_percentage: z.null(),
     scaling_memory_threshold_percentage: z.null(),
     created_at: createdAt,

@@ -7,6 +7,8 @@ import { momentSql } from "../../shared/moments.ts";
 export interface InstanceSettings {
   /** The name of a size. */
   size: string;
+  /** How many of it run; left out by instances that were never scaled, which have one. */
+  replicas?: number;
 }
 
 /** An instance: the processes of an environment that are sized together. */
@@ -16,6 +18,7 @@ export interface InstanceRow {
   name: string;
   type: "app" | "service";
   settings: InstanceSettings;
+  backgroundProcessIds: string[];
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
 }
@@ -23,6 +26,8 @@ export interface InstanceRow {
 /** A constant, safe to insert into a statement. */
 const SELECT = `
   select g.id, g.environment_id as "environmentId", g.name, g.type, g.settings,
+         array(select id from background_processes where process_group_id = g.id order by id)
+           as "backgroundProcessIds",
          ${momentSql("g.created_at")} as "createdAt"
   from process_groups g join environments e on e.id = g.environment_id
   join applications a on a.id = e.application_id`;
@@ -30,7 +35,7 @@ const SELECT = `
 /** Adds an instance. */
 export async function insertInstance(
   tx: Transaction,
-  { id, environmentId, name, type, settings }: Omit<InstanceRow, "createdAt">,
+  { id, environmentId, name, type, settings }: Omit<InstanceRow, "createdAt" | "backgroundProcessIds">,
 ): Promise<void> {
   await tx`
     insert into process_groups (id, environment_id, name, type, settings)
@@ -72,6 +77,21 @@ export async function servingInstance(
   const [row] = await db<InstanceRow[]>`
     ${db.unsafe(SELECT)} where g.environment_id = ${environmentId} and g.type = 'app'`;
   return row;
+}
+
+/** Whether another instance of the environment has the name. */
+export async function isNameTaken(
+  tx: Transaction,
+  { id, environmentId, name }: Pick<InstanceRow, "id" | "environmentId" | "name">,
+): Promise<boolean> {
+  const rows = await tx`
+    select from process_groups where environment_id = ${environmentId} and name = ${name} and id <> ${id}`;
+  return rows.length > 0;
+}
+
+/** Removes an instance with its background processes; the next run of its environment ends what runs for it. */
+export async function eraseInstance(tx: Transaction, id: string): Promise<void> {
+  await tx`delete from process_groups where id = ${id}`;
 }
 
 /** Replaces the name and the settings of an instance. */

@@ -1,0 +1,145 @@
+// Creates, changes and deletes background processes: each a transaction with the row, the work of the environment, the
+// audit and the event.
+import { invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { createOnce } from "../../../api/operation/idempotency.ts";
+import type { OperationRequest } from "../../../api/operation/operation.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { Transaction } from "../../../store/database.ts";
+import type { KindContext } from "../../kind.ts";
+import { refuseDeleting } from "../../shared/desired-state.ts";
+import { changed, recordRequest } from "../../shared/events/record.ts";
+import { environmentResourceOf } from "../environments/create.ts";
+import { lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
+import { findInstance } from "../instances/store.ts";
+import { enqueueEnvironment } from "../work.ts";
+import { assertFewProcesses } from "./bound.ts";
+import type { BackgroundProcessChange, NewBackgroundProcess } from "./schema.ts";
+import {
+  eraseBackgroundProcess,
+  findBackgroundProcess,
+  insertBackgroundProcess,
+  updateBackgroundProcess,
+  type BackgroundProcessOrder,
+  type BackgroundProcessRow,
+} from "./store.ts";
+
+type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
+
+/** Adds a background process, or finds that which the same Idempotency-Key added before. @throws ApiError */
+export async function createBackgroundProcess(
+  { db }: KindContext,
+  request: Request<NewBackgroundProcess>,
+): Promise<{ row: BackgroundProcessRow; isReplayed: boolean }> {
+  const { principal, params, body, idempotency } = request;
+  const { organizationId } = principal;
+  const order = orderOf({ ...body, command: body.command ?? null, config: body.config ?? {} });
+  const id = newId("process");
+  return await createOnce(db, {
+    organizationId,
+    kind: "background_processes",
+    id,
+    request: idempotency,
+    async create(tx) {
+      const instance = await findInstance(tx, organizationId, params.id);
+      if (instance === undefined) throw notFound("instance");
+      const environment = await lockedEnvironment(tx, organizationId, instance.environmentId);
+      await insertBackgroundProcess(tx, { id, instanceId: params.id, ...order });
+      await assertFewProcesses(tx, environment.id, "processes");
+      await record(tx, request, environment, { ...body, instance: params.id, background_process: id });
+      return (await findBackgroundProcess(tx, organizationId, id)) ?? missing();
+    },
+    find: (tx, madeId) => findBackgroundProcess(tx, organizationId, madeId),
+  });
+}
+
+/** Processes with another command take the place of the former ones. @throws ApiError 404, 409 or 422 */
+export async function changeBackgroundProcess(
+  { db }: KindContext,
+  request: Request<BackgroundProcessChange>,
+): Promise<BackgroundProcessRow> {
+  const { principal, params, body } = request;
+  const { organizationId } = principal;
+  return await db.begin(async (tx) => {
+    const { row, environment } = await locked(tx, organizationId, params.id);
+    if (row.procfileName !== null) refuseProcfile(body);
+    const type = body.type ?? row.type;
+    const config = body.config ?? (type === row.type ? row.config : {});
+    const command = body.command ?? (type === row.type ? row.command : null);
+    await updateBackgroundProcess(
+      tx,
+      row.id,
+      orderOf({ type, processes: body.processes ?? row.processes, command, config }),
+    );
+    await assertFewProcesses(tx, environment.id, "processes");
+    await record(tx, request, environment, { ...body, background_process: row.id });
+    return (await findBackgroundProcess(tx, organizationId, row.id)) ?? missing();
+  });
+}
+
+/** @throws ApiError 404, 409, or 422 for a line of the Procfile. */
+export async function deleteBackgroundProcess({ db }: KindContext, request: Request<unknown>): Promise<void> {
+  const { principal, params } = request;
+  await db.begin(async (tx) => {
+    const { row, environment } = await locked(tx, principal.organizationId, params.id);
+    if (row.procfileName !== null)
+      throw invalid({ id: [`The Procfile has a line ${row.procfileName}: take it out, and deploy.`] });
+    await eraseBackgroundProcess(tx, row.id);
+    await record(tx, request, environment, { deleted_background_process: row.id });
+  });
+}
+
+/** @throws ApiError 422 for members that do not go together. */
+function orderOf(order: BackgroundProcessOrder): BackgroundProcessOrder {
+  const { type, command, config } = order;
+  if (type === "custom" && command === null)
+    throw invalid({ command: ["A custom process needs a command."] });
+  if (type === "worker" && command !== null)
+    throw invalid({ command: ["The command of a worker follows from its config; take the type `custom`."] });
+  if (type === "custom" && Object.keys(config).length > 0)
+    throw invalid({ config: ["Only a worker has options."] });
+  return order;
+}
+
+function refuseProcfile({ type, command, config }: BackgroundProcessChange): void {
+  const member = Object.entries({ type, command, config }).find(([, value]) => value !== undefined);
+  if (member !== undefined)
+    throw invalid({
+      [member[0]]: ["The Procfile of the release has this process; its number alone can be changed."],
+    });
+}
+
+async function locked(tx: Transaction, organizationId: string, id: string) {
+  const found = await findBackgroundProcess(tx, organizationId, id);
+  if (found === undefined) throw notFound("background process");
+  const environment = await lockedEnvironment(tx, organizationId, found.environmentId);
+  const row = await findBackgroundProcess(tx, organizationId, id);
+  if (row === undefined) throw notFound("background process");
+  return { row, environment };
+}
+
+/** @throws ApiError 404 or 409 */
+async function lockedEnvironment(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+): Promise<EnvironmentRow> {
+  const environment = await lockEnvironment(tx, organizationId, id);
+  if (environment === undefined) throw notFound("environment");
+  refuseDeleting(environment, "environment");
+  return environment;
+}
+
+async function record(
+  tx: Transaction,
+  { principal, requestId }: Pick<Request<unknown>, "principal" | "requestId">,
+  environment: EnvironmentRow,
+  details: Record<string, unknown>,
+): Promise<void> {
+  await enqueueEnvironment(tx, environment);
+  const event = changed(environmentResourceOf(environment), ["background_processes"]);
+  await recordRequest(tx, { principal, requestId, action: "update", kind: "environments", details, event });
+}
+
+function missing(): never {
+  throw new Error("a written row is not there");
+}

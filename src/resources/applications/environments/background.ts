@@ -1,0 +1,92 @@
+// Brings the background processes of an environment to its order, once its release serves.
+import type { Plan } from "../../../contracts/plan.ts";
+import { newId } from "../../../lib/ids.ts";
+import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
+import { failpoint } from "../../../lib/failpoint.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
+import { commandOfProcess } from "../background-processes/command.ts";
+import { backgroundProcessesOf, type BackgroundProcessRow } from "../background-processes/store.ts";
+import type { DeploymentRow } from "../deployments/store.ts";
+import { sizeNamed } from "../instances/sizes.ts";
+import { removeProcesses } from "./place.ts";
+import { backgroundRunsOf, insertBackgroundRun, type BackgroundRun } from "./processes.ts";
+import { backgroundSpecOf, digestOf, type UnplacedSpec } from "./spec.ts";
+import type { EnvironmentRow } from "./store.ts";
+
+/** The release that serves, and the spec of the processes that do. */
+export interface ServingOrder {
+  environment: EnvironmentRow;
+  deployment: DeploymentRow;
+  spec: UnplacedSpec;
+}
+
+/** Processes of a background process, all with the same spec. */
+interface Wanted {
+  row: BackgroundProcessRow;
+  spec: UnplacedSpec;
+  digest: string;
+  count: number;
+}
+
+/**
+ * Ends the processes that are no longer wanted, then places those that are missing, so that the former and the new
+ * never work at the same time.
+ */
+export async function ensureBackgroundPlaced(
+  context: KindContext,
+  host: ServedHost,
+  order: ServingOrder,
+): Promise<BackgroundRun[]> {
+  const { db } = context;
+  const { environment, deployment } = order;
+  const { plan } = deployment;
+  const rows = plan === null ? [] : await backgroundProcessesOf(db, environment.id);
+  const wanted = plan === null ? [] : rows.map((row) => wantedOf(order, plan, row));
+  const runs = await backgroundRunsOf(db, environment.id);
+  const kept = wanted.map((each) => runs.filter((run) => fits(run, each)).slice(0, each.count));
+  const keptIds = new Set(kept.flat().map(({ id }) => id));
+  const outdated = runs.filter(({ id }) => !keptIds.has(id));
+  await removeProcesses(context, host, outdated);
+  const placed = kept.flat();
+  for (const [index, each] of wanted.entries())
+    for (let count = kept[index]?.length ?? 0; count < each.count; count += 1)
+      placed.push(await place(context, order, each));
+  await failpoint("environment.background.placed");
+  return placed;
+}
+
+/** Has the host run processes; it starts again by itself what ends. */
+export async function ensureBackgroundRuns(
+  context: KindContext,
+  { driver }: ServedHost,
+  runs: readonly BackgroundRun[],
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(runs.map((run) => driver.ensure(specOfRun(context, run), signal)));
+}
+
+function wantedOf({ deployment, spec }: ServingOrder, plan: Plan, row: BackgroundProcessRow): Wanted {
+  const { settings, processes } = row;
+  const own = backgroundSpecOf(spec, plan, sizeNamed(settings.size), commandOfProcess(row));
+  return { row, spec: own, digest: digestOf(deployment, own), count: processes * (settings.replicas ?? 1) };
+}
+
+function fits({ backgroundProcessId, digest }: BackgroundRun, wanted: Wanted): boolean {
+  return backgroundProcessId === wanted.row.id && digest === wanted.digest;
+}
+
+async function place(
+  { db, vault }: KindContext,
+  { environment, deployment }: ServingOrder,
+  { row, spec, digest }: Wanted,
+): Promise<BackgroundRun> {
+  const id = newId("proc");
+  const run = { id, sealedSpec: vault.seal(JSON.stringify(spec), id), digest, backgroundProcessId: row.id };
+  await db.begin((tx) => insertBackgroundRun(tx, environment, { ...run, deploymentId: deployment.id }));
+  return run;
+}
+
+function specOfRun({ vault }: KindContext, { id, sealedSpec }: BackgroundRun): ApplicationSpec {
+  const spec = JSON.parse(vault.open(sealedSpec, id)) as UnplacedSpec;
+  return { ...spec, id, exposure: { port: null, scope: "loopback", through: "engine" } };
+}

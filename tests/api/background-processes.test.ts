@@ -1,0 +1,118 @@
+// Background processes and instances of environments through the API: what is kept, and what is refused.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { ApplicationResource } from "../../src/resources/applications/schema.ts";
+import { startApi, type TestApi } from "../support/api/api.ts";
+
+interface Answer {
+  id: string;
+  attributes: Record<string, unknown>;
+  relationships: Record<string, { data: { id: string }[] }>;
+  meta: Record<string, unknown>;
+}
+
+let api: TestApi;
+let environment: string;
+let instance: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  const json = { name: "Web shop", region: "eu-central-1" };
+  const answer = await api.request("/api/applications", { method: "POST", json });
+  const { data } = (await answer.json()) as { data: ApplicationResource };
+  environment = `/environments/${data.relationships.environments.data[0]?.id}`;
+  const listed = await ask<{ data: Answer[] }>("GET", `${environment}/instances`);
+  instance = `/instances/${listed.body.data[0]?.id}`;
+});
+
+afterAll(async () => await api.stop());
+
+async function ask<Body = { data: Answer; errors: Record<string, string[]> }>(
+  method: string,
+  path: string,
+  json?: object,
+): Promise<{ status: number; body: Body }> {
+  const response = await api.request(`/api${path}`, { method, ...(json && { json }) });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? ({} as Body) : JSON.parse(text) };
+}
+
+async function refused(method: string, path: string, json?: object): Promise<string[]> {
+  const { status, body } = await ask(method, path, json);
+  expect(status).toBe(422);
+  return Object.keys(body.errors);
+}
+
+test("a background process is created, listed, changed and deleted", async () => {
+  const path = `${instance}/background-processes`;
+  const order = { type: "custom", processes: 2, command: "node worker.js" };
+  const { status, body } = await ask("POST", path, order);
+  expect(status).toBe(201);
+  expect(body.data.id).toMatch(/^process-/);
+  expect(body.data.attributes).toMatchObject({ ...order, config: [], strategy_type: "none" });
+  expect(body.data.meta).toEqual({ procfile_name: null, running: 0, last_error: null });
+  const item = `/background-processes/${body.data.id}`;
+  expect((await ask<{ data: Answer[] }>("GET", path)).body.data.map(({ id }) => id)).toEqual([body.data.id]);
+  const { data } = (await ask("GET", instance)).body;
+  expect(data.relationships["backgroundProcesses"]?.data.map(({ id }) => id)).toEqual([body.data.id]);
+  const worker = {
+    type: "worker",
+    config: { connection: "redis", queue: "high,low", tries: 3, force: true },
+  };
+  const changed = await ask("PATCH", item, worker);
+  expect(changed.body.data.attributes).toMatchObject({
+    ...worker,
+    processes: 2,
+    command: "php artisan queue:work redis --queue=high,low --tries=3 --force",
+  });
+  expect((await ask("DELETE", item)).status).toBe(204);
+  expect((await ask("GET", item)).status).toBe(404);
+});
+
+test("members that do not go together are refused by their names", async () => {
+  const path = `${instance}/background-processes`;
+  const custom = { type: "custom", processes: 1, command: "node worker.js" };
+  expect(await refused("POST", path, { type: "custom", processes: 1 })).toEqual(["command"]);
+  expect(await refused("POST", path, { ...custom, type: "worker" })).toEqual(["command"]);
+  expect(await refused("POST", path, { ...custom, processes: 11 })).toEqual(["processes"]);
+  expect(await refused("POST", path, { ...custom, config: { tries: 1 } })).toEqual(["config"]);
+  const config = { queue: "a; reboot" };
+  expect(await refused("POST", path, { type: "worker", processes: 1, config })).toEqual(["config.queue"]);
+});
+
+test("an instance is scaled within the bound of its environment", async () => {
+  expect((await ask("GET", instance)).body.data.attributes).toMatchObject({
+    scaling_type: "none",
+    max_replicas: 1,
+  });
+  const two = { scaling_type: "custom", min_replicas: 2, max_replicas: 2 };
+  expect((await ask("PATCH", instance, two)).body.data.attributes).toMatchObject(two);
+  expect((await ask("PATCH", instance, { size: "flex.g-1vcpu-512mb" })).body.data.attributes).toMatchObject(
+    two,
+  );
+  expect(await refused("PATCH", instance, { min_replicas: 1, max_replicas: 2 })).toEqual(["max_replicas"]);
+  expect(await refused("PATCH", instance, { scaling_type: "none", min_replicas: 2 })).toEqual([
+    "scaling_type",
+  ]);
+  expect(await refused("PATCH", instance, { uses_scheduler: true })).toEqual(["uses_scheduler"]);
+  const custom = { type: "custom", processes: 10, command: "node worker.js" };
+  const first = await ask("POST", `${instance}/background-processes`, custom);
+  expect(first.status).toBe(201);
+  expect((await ask("POST", `${instance}/background-processes`, custom)).status).toBe(201);
+  expect(await refused("POST", `${instance}/background-processes`, custom)).toEqual(["processes"]);
+  expect(await refused("PATCH", instance, { min_replicas: 3 })).toEqual(["max_replicas"]);
+  expect((await ask("PATCH", instance, { scaling_type: "none" })).body.data.attributes["min_replicas"]).toBe(
+    1,
+  );
+});
+
+test("a service instance is created and deleted, and the instance that serves stays", async () => {
+  const order = { name: "Workers", type: "service", size: "flex.c-1vcpu-256mb", scaling_type: "none" };
+  const { status, body } = await ask("POST", `${environment}/instances`, order);
+  expect(status).toBe(201);
+  expect(body.data.attributes).toMatchObject(order);
+  expect(await refused("POST", `${environment}/instances`, order)).toEqual(["name"]);
+  expect(await refused("PATCH", `/instances/${body.data.id}`, { name: "App" })).toEqual(["name"]);
+  expect((await ask("DELETE", `/instances/${body.data.id}`)).status).toBe(204);
+  expect((await ask("GET", `/instances/${body.data.id}`)).status).toBe(404);
+  expect(await refused("DELETE", instance)).toEqual(["id"]);
+});
