@@ -19,6 +19,7 @@ import {
   followEnvironmentLogs,
   readEnvironmentLogs,
 } from "./environment-logs.ts";
+import { Instances } from "./instances.ts";
 import { type NewUpload, type PlanDocument, sendUpload } from "./uploads.ts";
 
 /** An environment, with its application where `include: ["application"]` asks for it. */
@@ -44,6 +45,11 @@ export class Environments extends Collection<EnvironmentKind> {
   /** The commands that somebody runs once in the environment with this id. */
   commands(id: string): Commands {
     return new Commands(this.connection, `${this.pathOf(id)}/commands`);
+  }
+
+  /** The instances of the environment with this id. */
+  instances(id: string): Instances {
+    return new Instances(this.connection, `${this.pathOf(id)}/instances`);
   }
 
   /** Changes an environment; what a build needs takes effect at the next deployment. */

@@ -7,6 +7,8 @@ export type {
   CommandOutput,
   CommandResource,
   CommandStatus,
+  BackgroundProcessChange,
+  BackgroundProcessResource,
   DeploymentLog,
   DeploymentResource,
   DeploymentStatus,
@@ -14,12 +16,17 @@ export type {
   EnvironmentResource,
   EnvironmentStatus,
   EnvironmentVariable,
+  InstanceChange,
+  InstanceResource,
+  NewBackgroundProcess,
+  NewInstance,
   PlanResource,
 } from "../resources/applications/schema.ts";
 export type { ApplicationDocument, ApplicationPage, NewApplication } from "./applications.ts";
 export type { CommandDocument, CommandPage, Commands } from "./commands.ts";
 export type { DeploymentDocument, DeploymentPage, Deployments } from "./deployments.ts";
 export type { EnvironmentDocument, EnvironmentPage, Environments } from "./environments.ts";
+export type { BackgroundProcesses, Instances } from "./instances.ts";
 export type { NewUpload, PlanDocument } from "./uploads.ts";
 export type {
   CacheChange,

@@ -10,6 +10,7 @@ import { addEnvironments } from "./environments.ts";
 import { addInit } from "./init.ts";
 import { addLife, addOpen, addStatus } from "./life.ts";
 import { addRun } from "./run.ts";
+import { addScale } from "./scale.ts";
 
 /** Adds all commands about applications. */
 export function addApplications(program: Command, session: Session): void {
@@ -21,6 +22,7 @@ export function addApplications(program: Command, session: Session): void {
   addRollback(program, session);
   addLife(program, session);
   addRun(program, session);
+  addScale(program, session);
   addEnv(program, session);
   addAttach(program, session);
   addDetach(program, session);

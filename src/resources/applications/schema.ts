@@ -6,9 +6,11 @@ import { region } from "../shared/regions.ts";
 
 // Clients of the API import only this file of the slice.
 export type * from "./commands/schema.ts";
+export type * from "./background-processes/schema.ts";
 export type * from "./deployments/schema.ts";
 export type * from "./environments/schema.ts";
 export type * from "./environments/variable-schema.ts";
+export type * from "./instances/schema.ts";
 export type * from "./sources/plan-schema.ts";
 
 /** An application that is being deleted stays until nothing of its environments is left. */

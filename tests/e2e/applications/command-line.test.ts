@@ -74,6 +74,20 @@ describe("the command line", () => {
     expect((await run("deployments")).stdout.trim().split("\n")).toHaveLength(2);
   });
 
+  test("scales what serves, and refuses what it cannot read before it changes anything", async () => {
+    const row = /^web +(\d) +(\S+) *$/m;
+    expect(row.exec((await run("scale")).stdout)?.slice(1)).toEqual(["1", "flex.g-1vcpu-512mb"]);
+    const { stdout } = await run("scale", "web=2:flex.c-1vcpu-256mb");
+    expect(row.exec(stdout)?.slice(1)).toEqual(["2", "flex.c-1vcpu-256mb"]);
+    expect(await run("scale", "web=3", "mail=1")).toMatchObject({
+      code: 1,
+      stderr: "Nothing is named mail here. There are: web.\n",
+    });
+    expect((await run("scale", "web=0")).stderr).toContain("web=0 is no change");
+    expect(row.exec((await run("scale", "web=1:flex.g-1vcpu-512mb")).stdout)?.[1]).toBe("1");
+    expect(await answerAt(url)).toBe("one");
+  });
+
   test("ends with 1, the last lines and the former release when the application does not start", async () => {
     write({ "server.ts": `console.error("no database here"); process.exit(3);` });
     const { stderr, code } = await run("deploy");
