@@ -24,6 +24,7 @@ const STEPS = {
     "environment.promoted",
   ],
   change: ["environment.placed", "environment.started", "environment.routed", "environment.promoted"],
+  background: ["environment.removed", "environment.background.placed"],
   deletion: ["host.route.forgotten", "environment.removed", "loop.written"],
 } as const;
 
@@ -64,11 +65,11 @@ async function strike(victim: Victim): Promise<void> {
   await pilvi.untilReady();
 }
 
-/** One process serves, and nothing of others is left. */
-async function expectOneProcess(): Promise<void> {
+/** One process serves, beside it run its background processes, and nothing of others is left. */
+async function expectOneProcess(backgroundCount = 0): Promise<void> {
   await until("one process of each application is left", () => {
     const folders = readdirSync(join(pilvi.dataDir, "instances")).filter((name) => name.startsWith("proc-"));
-    return folders.length === 2;
+    return folders.length === 2 + backgroundCount;
   });
   expect(await bystander.text()).toBe("bystander");
 }
@@ -134,6 +135,26 @@ describe("a changed variable", () => {
         return (await application.text("/?variable=GREETING")) === step;
       });
       await expectOneProcess();
+    },
+    60_000,
+  );
+});
+
+describe("a release with background processes", () => {
+  const worker = { Procfile: "worker: sleep 997\n" };
+
+  test.each(scenariosOf("background"))(
+    "at %s survives a kill of %s",
+    async (step, victim) => {
+      await application.deploy({ ...bunServer("one"), ...worker });
+      await expectOneProcess(1);
+      failpoints.arm(step);
+      const { id } = await application.upload({ ...bunServer("two"), ...worker });
+      await failpoints.reached();
+      await strike(victim);
+      expect((await application.ended(id)).attributes).toMatchObject({ status: "deployment.succeeded" });
+      expect(await application.text()).toBe("two");
+      await expectOneProcess(1);
     },
     60_000,
   );
