@@ -117,6 +117,19 @@ test("a crowd wakes an application once", async () => {
   expect(observed().sleep).toMatchObject({ state: "awake", wakes: 1 });
 });
 
+test("a process without a port sleeps and wakes with the application of its route", async () => {
+  await begin();
+  const exposure = { ...spec.exposure, port: null };
+  const worker = { ...applicationSpec({ release, sleepAfterSeconds: 1, command: "sleep 997" }), exposure };
+  expect(await host.host.ensure(worker)).toMatchObject({ state: "running", lastError: null });
+  await host.host.edge.ensure({ ...routeOf("env", [NAME]), instances: [spec.id, worker.id] });
+  const stateOfWorker = () => host.host.observe(worker.id).state;
+  await until("both are asleep", () => observed().state === "asleep" && stateOfWorker() === "asleep");
+  expect(await get()).toBe("200 GET 0");
+  await until("the worker runs", () => stateOfWorker() === "running");
+  await host.host.remove(worker.id);
+});
+
 test("a WebSocket wakes an application, and keeps it awake while it is open", async () => {
   await begin();
   await untilAsleep();

@@ -8,7 +8,7 @@ import { startPilvi, type TestPilvi, until } from "../../support/pilvi/pilvi.ts"
 interface Process {
   id: string;
   attributes: { processes: number; command: string };
-  meta: { procfile_name: string | null; running: number };
+  meta: { procfile_name: string | null; running: number; last_error: string | null };
 }
 
 let pilvi: TestPilvi;
@@ -102,6 +102,21 @@ test("a release swaps all replicas and then the workers, without a failed reques
   expect(load.answered).toBeGreaterThan(10);
   expect(await answers()).toEqual([expect.stringMatching(/^two \d+$/), expect.stringMatching(/^two \d+$/)]);
   await until("the former processes have ended", () => processFolders() === 6);
+}, 60_000);
+
+test("a background process that fails leaves the application alone, and says why", async () => {
+  const path = `${instance}/background-processes`;
+  const order = { type: "custom", processes: 1, command: "echo no queue here; exit 3" };
+  const { body } = await pilvi.api<{ data: Process }>("POST", path, order);
+  await until("it says why", async () => {
+    const failing = (await background()).find(({ id }) => id === body.data.id);
+    return failing?.meta.last_error?.includes("no queue here") === true;
+  });
+  expect(await answers()).toHaveLength(2);
+  const { attributes, meta } = await application.environment();
+  expect([attributes.status, meta.last_error]).toEqual(["running", null]);
+  expect((await pilvi.api("DELETE", `/background-processes/${body.data.id}`)).status).toBe(204);
+  await until("it is gone", () => processFolders() === 6);
 }, 60_000);
 
 test("the numbers of replicas and of processes follow their order, and a stop ends all", async () => {
