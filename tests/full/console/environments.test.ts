@@ -171,6 +171,31 @@ test("the settings of an environment are changed, and wrong values are said at t
   });
 });
 
+test("replicas and background processes are shown with their numbers, which buttons change", async () => {
+  const { page } = window;
+  const environment = `/environments/${application.environmentId}`;
+  const instances = async () =>
+    (
+      await served.pilvi.api<{ data: { id: string; attributes: object }[] }>(
+        "GET",
+        `${environment}/instances`,
+      )
+    ).body.data;
+  const id = (await instances())[0]?.id;
+  const order = { type: "custom", processes: 1, command: "node mail.js" };
+  await served.pilvi.api("POST", `/instances/${id}/background-processes`, order);
+  await window.goto(home);
+  await page.getByText("0 of 1 run").waitFor();
+  await page.getByRole("button", { name: "More of App" }).click();
+  await page.getByText("0 of 2 run").waitFor();
+  expect((await instances())[0]?.attributes).toMatchObject({ min_replicas: 2, max_replicas: 2 });
+  await page.getByRole("button", { name: "More of custom" }).click();
+  await page.getByText("0 of 4 run").waitFor();
+  await page.getByRole("button", { name: "Fewer of App" }).click();
+  await page.getByText("0 of 2 run").waitFor();
+  await lookedAt("processes");
+});
+
 test("no page has a fault of accessibility, and none has an error", () => {
   expect(faults).toEqual([]);
   // The browser itself reports the answers to refused forms.

@@ -11,6 +11,7 @@ import { DeploymentsSection } from "./deployments-section.tsx";
 import { EnvironmentActions } from "./environment-actions.tsx";
 import { EnvironmentFrame } from "./environment-frame.tsx";
 import { addressOf, urlOf } from "./environment-texts.ts";
+import { ProcessesSection } from "./processes-section.tsx";
 import { type EnvironmentIds, useDeployment } from "./queries.ts";
 
 export default function EnvironmentPage({ params }: PageProps) {
@@ -25,6 +26,7 @@ export default function EnvironmentPage({ params }: PageProps) {
           {environment.relationships.currentDeployment.data === null && (
             <Beginning slug={application?.attributes.slug ?? "APPLICATION"} />
           )}
+          <ProcessesSection environment={environment} ids={ids} />
           <DeploymentsSection environment={environment} ids={ids} />
           <EnvironmentFacts environment={environment} ids={ids} />
         </>

@@ -1,0 +1,136 @@
+// What runs in an environment: the replicas that serve, and the background processes, with how many of each.
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Minus, Plus } from "lucide-react";
+import { IconButton } from "../../../console/parts/button.tsx";
+import { Failure, Loading, Section } from "../../../console/parts/layout.tsx";
+import { useAbilities } from "../../../console/parts/session.ts";
+import type { BackgroundProcessResource, EnvironmentResource, InstanceResource } from "../../../sdk/index.ts";
+import { type EnvironmentIds, environmentsOf } from "./queries.ts";
+
+/** Processes end and are started again without an event. */
+const WATCHED_MS = 5_000;
+
+const MOST = 10;
+
+/** A line of the section: an instance, or a background process of the instance. */
+interface Line {
+  instance: InstanceResource;
+  process: BackgroundProcessResource | null;
+}
+
+function processesKey({ environmentId }: EnvironmentIds): string[] {
+  return ["applications", "processes", environmentId];
+}
+
+async function readLines({ applicationId, environmentId }: EnvironmentIds): Promise<Line[]> {
+  const instances = environmentsOf(applicationId).instances(environmentId);
+  const lines: Line[] = [];
+  for (const instance of (await instances.list()).data) {
+    lines.push({ instance, process: null });
+    const { data } = await instances.backgroundProcesses(instance.id).list();
+    lines.push(...data.map((process) => ({ instance, process })));
+  }
+  return lines;
+}
+
+export function ProcessesSection(props: { environment: EnvironmentResource; ids: EnvironmentIds }) {
+  const { environment, ids } = props;
+  const can = useAbilities();
+  const { data, error, refetch } = useQuery({
+    queryKey: processesKey(ids),
+    queryFn: async () => await readLines(ids),
+    refetchInterval: WATCHED_MS,
+  });
+  const canWrite = can("applications:write") && environment.attributes.status !== "deleting";
+  return (
+    <Section title="Processes">
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
+      <ul aria-label="Processes" className="m-0 list-none p-0">
+        {(data ?? []).map((line) => (
+          <li
+            key={(line.process ?? line.instance).id}
+            className="flex items-center gap-4 border-b border-line px-1 py-1.5"
+          >
+            <Description line={line} />
+            <Count ids={ids} line={line} canWrite={canWrite} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function nameOf({ instance, process }: Line): string {
+  if (process !== null) return process.meta.procfile_name ?? process.attributes.type;
+  return instance.attributes.name;
+}
+
+function Description({ line }: { line: Line }) {
+  const { instance, process } = line;
+  const { size, type, min_replicas: replicas } = instance.attributes;
+  return (
+    <span className="min-w-0 flex-1">
+      <span className="block truncate font-medium">{nameOf(line)}</span>
+      <span className="block truncate text-xs text-soft">
+        {process === null ? (
+          `${type === "app" ? "serves requests" : "background processes alone"} · ${size}`
+        ) : (
+          <>
+            {`${process.meta.running} of ${process.attributes.processes * replicas} run · `}
+            <code className="font-mono">{process.attributes.command}</code>
+          </>
+        )}
+      </span>
+      {process?.meta.last_error && (
+        <span className="block text-xs break-words whitespace-pre-wrap text-bad">
+          {process.meta.last_error}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Count({ ids, line, canWrite }: { ids: EnvironmentIds; line: Line; canWrite: boolean }) {
+  const { instance, process } = line;
+  const count = process?.attributes.processes ?? instance.attributes.min_replicas;
+  const cache = useQueryClient();
+  const scaling = useMutation({
+    mutationFn: async (next: number) => {
+      const instances = environmentsOf(ids.applicationId).instances(ids.environmentId);
+      if (process !== null)
+        await instances.backgroundProcesses(instance.id).update(process.id, { processes: next });
+      else
+        await instances.update(instance.id, {
+          scaling_type: "custom",
+          min_replicas: next,
+          max_replicas: next,
+        });
+    },
+    onSuccess: async () => await cache.invalidateQueries({ queryKey: processesKey(ids) }),
+  });
+  const name = nameOf(line);
+  return (
+    <span className="flex items-center gap-1">
+      {canWrite && (
+        <IconButton
+          label={`Fewer of ${name}`}
+          disabled={count <= 1 || scaling.isPending}
+          onClick={() => scaling.mutate(count - 1)}
+        >
+          <Minus size={14} aria-hidden />
+        </IconButton>
+      )}
+      <span className="min-w-6 text-center tabular-nums">{count}</span>
+      {canWrite && (
+        <IconButton
+          label={`More of ${name}`}
+          disabled={count >= MOST || scaling.isPending}
+          onClick={() => scaling.mutate(count + 1)}
+        >
+          <Plus size={14} aria-hidden />
+        </IconButton>
+      )}
+    </span>
+  );
+}
