@@ -81,12 +81,24 @@ async function place(
   { row, spec, digest }: Wanted,
 ): Promise<BackgroundRun> {
   const id = newId("proc");
-  const run = { id, sealedSpec: vault.seal(JSON.stringify(spec), id), digest, backgroundProcessId: row.id };
-  await db.begin((tx) => insertBackgroundRun(tx, environment, { ...run, deploymentId: deployment.id }));
+  const deploymentId = deployment.id;
+  const run = {
+    id,
+    deploymentId,
+    sealedSpec: vault.seal(JSON.stringify(spec), id),
+    digest,
+    backgroundProcessId: row.id,
+  };
+  await db.begin((tx) => insertBackgroundRun(tx, environment, run));
   return run;
 }
 
-function specOfRun({ vault }: KindContext, { id, sealedSpec }: BackgroundRun): ApplicationSpec {
+function specOfRun({ vault }: KindContext, { id, deploymentId, sealedSpec }: BackgroundRun): ApplicationSpec {
   const spec = JSON.parse(vault.open(sealedSpec, id)) as UnplacedSpec;
-  return { ...spec, id, exposure: { port: null, scope: "loopback", through: "engine" } };
+  return {
+    ...spec,
+    id,
+    deployment: deploymentId,
+    exposure: { port: null, scope: "loopback", through: "engine" },
+  };
 }

@@ -31,14 +31,17 @@ export async function processesOf(db: Queryable, environmentId: string): Promise
 }
 
 /** A process that answers no requests. */
-export interface BackgroundRun extends Pick<ApplicationProcess, "id" | "sealedSpec" | "digest"> {
+export interface BackgroundRun extends Pick<
+  ApplicationProcess,
+  "id" | "deploymentId" | "sealedSpec" | "digest"
+> {
   backgroundProcessId: string;
 }
 
 /** The processes of an environment that answer no requests, the oldest first. */
 export async function backgroundRunsOf(db: Queryable, environmentId: string): Promise<BackgroundRun[]> {
   return await db<BackgroundRun[]>`
-    select id, sealed_spec as "sealedSpec", digest, background_process_id as "backgroundProcessId"
+    select id, deployment_id as "deploymentId", sealed_spec as "sealedSpec", digest, background_process_id as "backgroundProcessId"
     from application_processes
     where environment_id = ${environmentId} and background_process_id is not null order by id`;
 }
@@ -47,7 +50,7 @@ export async function backgroundRunsOf(db: Queryable, environmentId: string): Pr
 export async function insertBackgroundRun(
   tx: Transaction,
   environment: { id: string; hostId: string },
-  run: BackgroundRun & { deploymentId: string },
+  run: BackgroundRun,
 ): Promise<void> {
   await tx`
     insert into instances (id, kind, resource_id, host_id)

@@ -73,7 +73,7 @@ export function backgroundSpecOf(
 ): UnplacedSpec {
   return {
     ...serving,
-    runtime: buildRuntime(plan),
+    runtime: commandRuntime(plan),
     command: [...commandPrefix(plan.paths, plan.rootDirectory), command].join("\n"),
     memoryBytes,
     cpus,
