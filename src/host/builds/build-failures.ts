@@ -45,3 +45,10 @@ export function interruption(spec: BuildSpec): Failure {
   const message = `The host ended while the ${noun} ran, so the ${noun} was ended too. Begin it again.`;
   return { code: "interrupted", message };
 }
+
+/** The disk of the machine is nearly full. */
+export function lowDiskFailure(spec: BuildSpec): Failure {
+  const noun = nounOf(spec);
+  const message = `The disk of the machine is nearly full, so the ${noun} was ended. Begin it again when there is room.`;
+  return { code: "disk", message };
+}

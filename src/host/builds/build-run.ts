@@ -32,6 +32,7 @@ import {
   BuildFailure,
   deadlineFailure,
   diskFailure,
+  lowDiskFailure,
   nounOf,
   subjectOf,
   type Failure,
@@ -85,6 +86,7 @@ export class BuildRun {
       folders: () => [folder.work, ...(this.#cache === null ? [] : [this.#cache])],
       maxBytes: spec.diskBytes,
       onFull: () => this.stop(diskFailure(spec)),
+      onLow: () => this.stop(lowDiskFailure(spec)),
       log: deps.log,
     });
   }

@@ -1,4 +1,5 @@
-// Watches how much of the disk a build takes.
+// Watches how much of the disk a build takes, and that enough of it is left for databases.
+import { statfs } from "node:fs/promises";
 import type { Log } from "../../lib/log.ts";
 import { treeSizeOf } from "../os/disk-use.ts";
 
@@ -8,12 +9,17 @@ const INTERVAL_MS = 500;
 /** The most files and folders; a file takes room even when it is empty. */
 export const MAX_ENTRIES = 500_000;
 
+/** Builds end when less is free: this many bytes, or this part of a small disk. */
+const [FLOOR_BYTES, FLOOR_SHARE] = [1024 ** 3, 0.05];
+
 /** What is watched. */
 export interface WatchedDisk {
   /** The folders at the moment. */
   folders(): string[];
   maxBytes: number;
   onFull(): void;
+  /** Called when the disk of the machine is nearly full, whoever took it. */
+  onLow(): void;
   log: Log;
 }
 
@@ -37,6 +43,7 @@ export class DiskWatch {
 
   /** Measures once. */
   async check(): Promise<void> {
+    if (await isLow(this.#disk.folders()[0])) this.#disk.onLow();
     const sizes = await Promise.all(this.#disk.folders().map((path) => treeSizeOf(path, MAX_ENTRIES)));
     const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
     const isFull = bytes > this.#disk.maxBytes || sizes.some(({ entries }) => entries >= MAX_ENTRIES);
@@ -52,4 +59,11 @@ export class DiskWatch {
         this.#isMeasuring = false;
       });
   }
+}
+
+/** A full disk would stop databases, which cannot write then; a build can be repeated. */
+async function isLow(folder: string | undefined): Promise<boolean> {
+  if (folder === undefined) return false;
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return bavail * bsize < Math.min(FLOOR_BYTES, blocks * bsize * FLOOR_SHARE);
 }
