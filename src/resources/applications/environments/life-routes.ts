@@ -39,7 +39,7 @@ function startOperation(context: KindContext): Operation {
     tag: "Environments",
     summary: "Start an environment",
     description:
-      "Deploys the newest commit of its branch or, with `redeploy`, what the latest deployment had. A release that is still kept is not built again.",
+      "Deploys the newest commit of its branch or, with `redeploy`, what the latest successful deployment had. A release that is still kept is not built again.",
     ability: `${KIND}:write`,
     params: environmentParams,
     body: environmentStart,

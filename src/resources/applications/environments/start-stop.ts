@@ -7,7 +7,12 @@ import { changed, recordRequest } from "../../shared/events/record.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { deploy } from "../deployments/create.ts";
 import { endDeployment } from "../deployments/end.ts";
-import { latestDeployment, openDeployments, type DeploymentRow } from "../deployments/store.ts";
+import {
+  latestDeployment,
+  loadDeployment,
+  openDeployments,
+  type DeploymentRow,
+} from "../deployments/store.ts";
 import { enqueueDeployment, enqueueEnvironment, ENVIRONMENTS } from "../work.ts";
 import { environmentResourceOf } from "./create.ts";
 import type { EnvironmentStart } from "./schema.ts";
@@ -17,7 +22,7 @@ import { findEnvironment, lockEnvironment, writeEnvironmentOrder, type Environme
 type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
 
 /**
- * Deploys the newest commit or, with `redeploy`, what the latest deployment had: its release where that is still kept.
+ * Deploys the newest commit or, with `redeploy`, what the latest successful deployment had: its release where that is still kept.
  * @throws ApiError 404 or 409
  */
 export async function startEnvironment(
@@ -27,11 +32,21 @@ export async function startEnvironment(
   const { principal, params, body } = request;
   const environment = await findEnvironment(context.db, principal.organizationId, params.id);
   if (environment === undefined) throw notFound("environment");
-  const latest = body.redeploy === true ? await latestDeployment(context.db, environment.id) : undefined;
+  const latest = body.redeploy === true ? await deploymentToRepeat(context, environment) : undefined;
   if (latest === undefined) return await deploy(context, request, { commit: null, releaseOf: null });
   const release = releaseOf(latest);
   const isKept = (await context.hosts.of(environment.hostId).driver.release(release)) !== null;
   return await deploy(context, request, { commit: latest.commit, releaseOf: isKept ? release : null });
+}
+
+/** The latest deployment that succeeded, since a start must not fail for a failed push; without any, the latest of all. */
+async function deploymentToRepeat(
+  { db }: KindContext,
+  { id, currentDeploymentId }: EnvironmentRow,
+): Promise<DeploymentRow | undefined> {
+  return currentDeploymentId === null
+    ? await latestDeployment(db, id)
+    : await loadDeployment(db, currentDeploymentId);
 }
 
 /**
