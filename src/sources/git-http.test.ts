@@ -61,6 +61,22 @@ describe("a push", () => {
     expect((await repository.facts(second)).message).toBe("second");
   });
 
+  test("makes a branch anew with the tip that it had before its deletion, and reports it", async () => {
+    using folder = testFolder();
+    const repository = await openRepository(folder.path);
+    const pushed: string[] = [];
+    await using server = serveRepository(repository, {
+      onPush: (branches) => {
+        pushed.push(...branches.map(({ name }) => name));
+        return Promise.resolve(texts());
+      },
+    });
+    const work = await developer(folder.path);
+    for (const refspec of ["main:side", ":side", "main:side"])
+      expect(await tryGit(work, "push", server.url, refspec)).toMatchObject({ code: 0 });
+    expect(pushed).toEqual(["side", "side"]);
+  });
+
   test("that breaks off in the middle of its pack leaves nothing", async () => {
     using folder = testFolder();
     const repository = await openRepository(folder.path);

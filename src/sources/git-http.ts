@@ -192,10 +192,11 @@ async function afterPush(
   await endPush();
   const tips = new Map(before.map(({ name, hash }) => [name, hash]));
   const now = await repository.branches();
+  repository.reportedTips.keepOnly(now);
   const changed = now
     .map(({ name, hash }) => ({ name, hash, before: tips.get(name) ?? null }))
     // A push at the same time may have reported a branch already.
-    .filter((branch) => branch.hash !== branch.before && repository.noteTip(branch));
+    .filter((branch) => branch.hash !== branch.before && repository.reportedTips.note(branch));
   return changed.length > 0 ? await onPush(changed) : noTexts();
 }
 

@@ -1,4 +1,5 @@
 // The git repository of an application: every upload, push and fetch ends as a commit in it.
+import { ReportedTips } from "./reported-tips.ts";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -41,8 +42,8 @@ export class Repository {
   readonly limits: SourceLimits;
   /** Uploads and fetches remove what a failed one left, so only one of them runs at a time. */
   readonly #writing = new Mutex();
-  /** The tips that a push, an upload or a fetch has made and reported, by branch. */
-  readonly #reportedTips = new Map<string, string>();
+  /** The tips that a push, an upload or a fetch has made and reported. */
+  readonly reportedTips = new ReportedTips();
   readonly #storage: RepositoryStorage;
   #isRemoved = false;
   #pushes = 0;
@@ -101,7 +102,7 @@ export class Repository {
       const upload = { archive, ref, parent, text, limits: this.limits };
       const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
       const hash = await commitArchive(this.git, upload, options);
-      this.#reportedTips.set(ref, hash);
+      this.reportedTips.set(ref, hash);
       return hash;
     });
   }
@@ -130,14 +131,6 @@ export class Repository {
       this.#pushes -= 1;
       if (this.#pushes === 0) await this.#storage.removePushed();
     };
-  }
-
-  /** Notes the tip of a branch after a push. @returns false when another push has reported the same tip. */
-  noteTip({ name, hash }: BranchTip): boolean {
-    const ref = `refs/heads/${name}`;
-    if (this.#reportedTips.get(ref) === hash) return false;
-    this.#reportedTips.set(ref, hash);
-    return true;
   }
 
   /** The hash of a branch's tip or of a commit; null when there is none. */

@@ -1,0 +1,29 @@
+// The tips of branches that were made and reported, so that of two pushes at the same time only the first reports a tip.
+import type { BranchTip } from "./repository.ts";
+
+export class ReportedTips {
+  readonly #hashes = new Map<string, string>();
+
+  /** Notes the tip of a ref that needs no report. */
+  set(ref: string, hash: string): void {
+    this.#hashes.set(ref, hash);
+  }
+
+  /** Notes the tip of a branch after a push. @returns false when another push has reported the same tip. */
+  note({ name, hash }: BranchTip): boolean {
+    const ref = refOf(name);
+    if (this.#hashes.get(ref) === hash) return false;
+    this.#hashes.set(ref, hash);
+    return true;
+  }
+
+  /** Forgets all branches but the present: a branch that is made anew is reported again. */
+  keepOnly(present: readonly BranchTip[]): void {
+    const refs = new Set(present.map(({ name }) => refOf(name)));
+    for (const ref of this.#hashes.keys()) if (!refs.has(ref)) this.#hashes.delete(ref);
+  }
+}
+
+function refOf(branch: string): string {
+  return `refs/heads/${branch}`;
+}
