@@ -68,7 +68,8 @@ export type EnvironmentChange = z.output<typeof environmentChange>;
 export const environmentStart = z
   .object({
     redeploy: z.boolean().nullable().optional().meta({
-      description: "Deploys what the latest deployment had instead of the newest commit.",
+      description:
+        "Deploys what the latest successful deployment had, or the latest where none was, instead of the newest commit.",
       example: true,
     }),
   })
@@ -102,7 +103,11 @@ const networkSettings = z
     }),
     content_converter: z.boolean(),
   })
-  .meta({ id: "NetworkSettings", description: "How the edge treats requests and answers." });
+  .meta({
+    id: "NetworkSettings",
+    description:
+      "How the edge is to treat requests and answers. So far these settings are kept and shown, and change nothing.",
+  });
 
 const limits = z.object({
   memory_bytes: z.int(),
