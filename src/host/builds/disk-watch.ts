@@ -18,7 +18,7 @@ export interface WatchedDisk {
   folders(): string[];
   maxBytes: number;
   onFull(): void;
-  /** Called when the disk of the machine is nearly full, whoever took it. */
+  /** Called when the disk of the machine is nearly full, also through others. */
   onLow(): void;
   log: Log;
 }
