@@ -62,6 +62,7 @@ ${FAMILIES.map(answerRules).join("\n")}
     ip daddr 169.254.0.0/16 reject
     ip6 daddr fd00:ec2::254 reject
     fib daddr type != local return
+    tcp sport { ${ports.join(", ")} } meta skuid . tcp sport != @owned meta skuid . tcp dport != @reached tcp dport != @open drop
     tcp flags & (syn | ack) == syn jump connect
     meta l4proto { tcp, icmp, ipv6-icmp } return
     reject
