@@ -31,13 +31,16 @@ test("no process goes on with connections of a port that it has no more", async 
   const rules = new NetworkRules({ ...parts, uids: () => [UID], log: createLog("host", "silent") });
   await rules.grant("app", { uid: UID, reaches: [], port });
 
-  let onAnswer: (isAnswered: boolean) => void = () => undefined;
-  const kept = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => onAnswer(true) } });
+  let answer = Promise.withResolvers<boolean>();
+  const kept = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: { data: () => answer.resolve(true) },
+  });
   const answered = async () => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    onAnswer = resolve;
+    answer = Promise.withResolvers<boolean>();
     kept.write("hello");
-    return await Promise.race([promise, Bun.sleep(500).then(() => false)]);
+    return await Promise.race([answer.promise, Bun.sleep(500).then(() => false)]);
   };
   expect(await answered()).toBe(true);
   await rules.revoke("app");
