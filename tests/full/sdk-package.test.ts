@@ -34,7 +34,7 @@ const nameless: NewCache = { type: "platform_valkey", region: "eu-central-1", si
 // @ts-expect-error There is no such status.
 await client.databases.get("db-1", { wait: "bored" });
 type DatabaseKind = "databaseSchemas" | "database_snapshots" | "databases";
-type ApplicationKind = "applications" | "environments" | "deployments";
+type ApplicationKind = "applications" | "commands" | "deployments" | "environments";
 type Kind = DatabaseKind | ApplicationKind | "cache_snapshots" | "caches" | "websocketApplications" | "websocketServers";
 for await (const event of client.events.follow({ filter: { type: ["awake"] } })) {
   const kind: Kind = event.relationships.resource.data.type;

@@ -1,5 +1,6 @@
 // The entry point that `pilvi up` uses for the control plane: `pilvi control` without the rest of the program, which
 // takes time and memory.
+import "../../lib/reflection.ts";
 import { loadConfig } from "../../config.ts";
 import { controlCommand } from "./control.ts";
 
