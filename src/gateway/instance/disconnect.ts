@@ -2,8 +2,10 @@
 import type { SocketStream } from "../sockets/socket-stream.ts";
 import type { Timer, Timers } from "../sockets/timers.ts";
 
-/** The time that protocol handlers have for their last questions to an engine before it stops. */
-const LONGEST_MS = 2_000;
+/** How long protocol handlers may get no answer to their last questions to an engine before it stops. */
+const SILENT_MS = 2_000;
+/** The longest time for all answers; the host waits a little longer. */
+const LONGEST_MS = 20_000;
 const LOOK_INTERVAL_MS = 1;
 
 export class Disconnection {
@@ -13,6 +15,8 @@ export class Disconnection {
   readonly #engines: SocketStream[];
   readonly #parted: () => void;
   readonly #giveUpAtMs: number;
+  /** How many connections are still open, and since when there are no fewer. */
+  #left: { count: number; sinceMs: number };
   #timer: Timer | null = null;
 
   /** @param open loses each connection when it is closed. */
@@ -22,6 +26,7 @@ export class Disconnection {
     this.#engines = [...open];
     this.#parted = parted;
     this.#giveUpAtMs = timers.now() + LONGEST_MS;
+    this.#left = { count: open.size, sinceMs: timers.now() };
   }
 
   /** Stops the wait; the protocol handlers end the connections that are still open. */
@@ -30,7 +35,11 @@ export class Disconnection {
   }
 
   begin(): void {
-    if (this.#timers.now() >= this.#giveUpAtMs) for (const engine of this.#engines) engine.close();
+    const nowMs = this.#timers.now();
+    // The answers to thousands of clients take a while on a busy machine, so it counts whether more have come.
+    if (this.#open.size < this.#left.count) this.#left = { count: this.#open.size, sinceMs: nowMs };
+    if (nowMs >= Math.min(this.#giveUpAtMs, this.#left.sinceMs + SILENT_MS))
+      for (const engine of this.#engines) engine.close();
     if (!this.#engines.some((engine) => this.#open.has(engine))) return this.#parted();
     this.#timer = this.#timers.after(LOOK_INTERVAL_MS, () => this.begin());
   }

@@ -14,8 +14,8 @@ import { readGatewayMessage } from "./gateway-messages.ts";
 
 /** The time limit for the release of a port. A healthy gateway releases it at once. */
 const RELEASE_TIMEOUT_MS = 1_000;
-/** Disconnecting clients takes one turn of the gateway's loop, for any number of clients. */
-const DETACH_TIMEOUT_MS = 5_000;
+/** The gateway asks the engine about each client at first, for 20 s at most. */
+const DETACH_TIMEOUT_MS = 25_000;
 /** A gateway answers by its own deadline. An answer this much later will not come. */
 const DRAIN_GRACE_MS = 1_000;
 /** A gateway from before this host, or with a broken link, connects again within this time. */
