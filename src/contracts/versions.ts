@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { ContractError, readJsonAs } from "./read.ts";
 
 /** The interface of the host for the control plane. Its paths begin with the version, so no other version has them. */
-const HOST_API = "/v4";
+const HOST_API = "/v5";
 
 /** The interface of the keeper for the host. */
 const KEEPER_API = "/v1";

@@ -1,5 +1,6 @@
 // The contract of every driver, as tests: the same tests for processes on this machine and for pods of a cluster.
 import { describe, expect, test } from "bun:test";
+import { NO_POLICY } from "../contracts/edge-route.ts";
 import type { StorageReading } from "../contracts/host-answers.ts";
 import type { CacheSpec } from "../contracts/instance-spec.ts";
 import type { Observation } from "../contracts/observation.ts";
@@ -239,7 +240,7 @@ function routing({ driver, freePort }: ContractOptions): void {
       id: "env-1",
       names: ["a.localhost"],
       instances: [realtime.id],
-      settings: { timeoutSeconds: 5 },
+      settings: { timeoutSeconds: 5, policy: NO_POLICY },
     };
     await driver().ensureRoute(route);
     expect(await driver().routes()).toEqual([route]);
@@ -258,12 +259,17 @@ function routing({ driver, freePort }: ContractOptions): void {
   });
 
   test("refuses a route that is malformed, and names the member", async () => {
-    const route = { id: "env-1", names: [], instances: [], settings: { timeoutSeconds: 5 } };
+    const route = {
+      id: "env-1",
+      names: [],
+      instances: [],
+      settings: { timeoutSeconds: 5, policy: NO_POLICY },
+    };
     for (const name of ["A.localhost", "a b", "a_b.localhost", "a..b", "*.a", `${"a".repeat(64)}.b`, ""])
       await expect(driver().ensureRoute({ ...route, names: [name] })).rejects.toThrow("names.0");
-    await expect(driver().ensureRoute({ ...route, settings: { timeoutSeconds: 0 } })).rejects.toThrow(
-      "settings.timeoutSeconds",
-    );
+    await expect(
+      driver().ensureRoute({ ...route, settings: { timeoutSeconds: 0, policy: NO_POLICY } }),
+    ).rejects.toThrow("settings.timeoutSeconds");
     const many = Array.from({ length: 201 }, (_, index) => `a${index}.localhost`);
     await expect(driver().ensureRoute({ ...route, names: many })).rejects.toThrow("names");
     expect(await driver().routes()).toEqual([]);

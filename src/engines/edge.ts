@@ -1,4 +1,5 @@
 // What the host asks of an engine that is the edge, besides running it: the table of routes, which changes while it runs.
+import type { EdgePolicy } from "../contracts/edge-route.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Certificate, EngineContext } from "./engine.ts";
 
@@ -7,6 +8,7 @@ export interface EdgeTarget {
   /** The ports on loopback of the instances that run; without any, a request has the instances woken. */
   ports: number[];
   timeoutSeconds: number;
+  policy: EdgePolicy;
 }
 
 /** All that the edge decides by. */

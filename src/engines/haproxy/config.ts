@@ -6,14 +6,16 @@ import type { Certificate, EngineContext } from "../engine.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
-import { FAILURE_STATUSES, pageFile, pageFiles } from "./pages.ts";
+import { BOTS_FILE, botsFile } from "./bots.ts";
+import { FAILURE_STATUSES, page, pageFile, pageFiles } from "./pages.ts";
+import { confPath } from "./paths.ts";
+import { letterOf, policyTables, requestRules, responseRules } from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
 export const SOCKET_NAME = "admin.sock";
 
-/** Paths are relative to the data folder that HAProxy runs in, since the path of a socket must be short. */
-const [CONF, RUN] = ["../conf", "../run"];
+const RUN = "../run";
 /** The host's socket lies beside all instances. */
 const WAKE_SOCKET = "../../../run/edge.sock";
 const ACCESS_SOCKET = "../../../run/access.sock";
@@ -24,12 +26,10 @@ const [ACCESS_BYTES, ACCESS_LINE_BYTES] = [4 * 1024 ** 2, 8_192];
 /** The requests of a route in a second that are logged; the edge counts the others. */
 const LOGGED_REQUESTS_PER_SECOND = 500;
 
-/** The path of a file of the configuration folder, as HAProxy knows it. */
-export function confPath(name: string): string {
-  return `${CONF}/${name}`;
-}
-
-/** The map from names to routes, and that from routes to where they lead: `PORT,PORT:TIMEOUT in milliseconds`. */
+/**
+ * The map from names to routes, and that from routes to where they lead: `PORT,PORT:TIMEOUT:POLICY`, with the time in
+ * milliseconds and the policy as `policyText` has it.
+ */
 export const MAPS = { names: "names.map", targets: "targets.map" } as const;
 
 /** The table of the routes that were used lately, and of their open requests. */
@@ -64,6 +64,7 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
   return {
     [CONFIG_FILE]: `${sections.map((lines) => lines.join("\n  ")).join("\n\n")}\n`,
     "edge.lua": luaScript(WAKE_SOCKET),
+    [BOTS_FILE]: botsFile(letterOf),
     ...pageFiles(),
     ...(spec.httpsPort !== null && certificate !== null && { [CERTIFICATE_FILE]: pemOf(certificate) }),
   };
@@ -186,7 +187,9 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     ...accessLines(),
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
+    ...requestRules(Buffer.from(challengeSecret(context)).toString("base64")),
     ...forwardedHeaders(),
+    ...responseRules(),
     // An application cannot say that another has answered.
     `http-response del-header ${PORT_HEADER}`,
     `http-response set-header ${PORT_HEADER} %[var(txn.port)] if { var(txn.probe) -m bool }`,
@@ -204,13 +207,12 @@ export function probeSecret({ adminPassword }: EngineContext<EdgeSpec>): string 
   return sha256Hex(`probe ${adminPassword}`);
 }
 
-function requestsOfRoute({ maxConnections }: EdgeSpec): number {
-  return Math.max(1, Math.floor(maxConnections * SHARE_OF_ROUTE));
+function challengeSecret({ adminPassword }: EngineContext<EdgeSpec>): string {
+  return sha256Hex(`challenge ${adminPassword}`);
 }
 
-function page(status: number): string {
-  const type = 'content-type "text/html; charset=utf-8"';
-  return `status ${status} ${type} lf-file ${confPath(pageFile(status))} hdr cache-control no-store`;
+function requestsOfRoute({ maxConnections }: EdgeSpec): number {
+  return Math.max(1, Math.floor(maxConnections * SHARE_OF_ROUTE));
 }
 
 function forwardedHeaders(): string[] {
@@ -267,5 +269,6 @@ function backends(): string[][] {
       `backend ${ROUTE_TABLE}`,
       `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store conn_cur,http_req_rate(1s),gpc0`,
     ],
+    policyTables(),
   ];
 }

@@ -1,5 +1,8 @@
 // The pages that the edge itself answers with, when no application can.
 
+import { challengeScript } from "./challenge.ts";
+import { confPath } from "./paths.ts";
+
 /** A page of the edge. */
 interface Page {
   status: number;
@@ -7,7 +10,20 @@ interface Page {
   text: string;
 }
 
+const REFUSED: Page = {
+  status: 403,
+  title: "This request is refused",
+  text: "The owner of the application has the edge refuse requests like this.",
+};
+
+const CHALLENGE: Page = {
+  status: 403,
+  title: "One moment",
+  text: "Many requests came from your address. Your browser works for a second, then the page appears. This needs JavaScript.",
+};
+
 const PAGES: Page[] = [
+  REFUSED,
   {
     status: 404,
     title: "No application has this name",
@@ -40,9 +56,18 @@ const STYLE =
   "font:16px/1.5 system-ui,sans-serif;background:Canvas;color:CanvasText}main{max-width:32rem;padding:2rem}" +
   "h1{font-size:1.4rem;margin:.2rem 0 .6rem}p{margin:0 0 1rem}small{opacity:.65}";
 
+const CHALLENGE_FILE = "challenge.html";
+
 /** The name of the file of a status. */
 export function pageFile(status: number): string {
   return `${status}.html`;
+}
+
+/** The arguments of `return` for a page. */
+export function page(name: number | "challenge"): string {
+  const type = 'content-type "text/html; charset=utf-8"';
+  const [status, file] = name === "challenge" ? [CHALLENGE.status, CHALLENGE_FILE] : [name, pageFile(name)];
+  return `status ${status} ${type} lf-file ${confPath(file)} hdr cache-control no-store`;
 }
 
 /** The statuses for which an answer of the edge itself has a page. */
@@ -50,7 +75,11 @@ export const FAILURE_STATUSES = PAGES.map(({ status }) => status).filter((status
 
 /** The files of all pages. HAProxy puts the id of the request in. */
 export function pageFiles(): Record<string, string> {
-  return Object.fromEntries(PAGES.map((page) => [pageFile(page.status), htmlOf(page)]));
+  const { before, seed, after } = challengeScript("%[var(txn.seed)]");
+  return {
+    ...Object.fromEntries(PAGES.map((each) => [pageFile(each.status), htmlOf(each)])),
+    [CHALLENGE_FILE]: `${htmlOf(CHALLENGE)}${before}${seed}${escaped(after)}\n`,
+  };
 }
 
 /** In a page, `%` begins a variable of HAProxy, so each `%` of the text stands twice. */

@@ -3,7 +3,9 @@ import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import type { Certificate, EngineContext } from "../engine.ts";
 import { USE_MEMORY_MS, type EdgeTable, type EdgeTarget, type RouteUse } from "../edge.ts";
-import { CERTIFICATE_FILE, confPath, MAPS, pemOf, ROUTE_TABLE } from "./config.ts";
+import { CERTIFICATE_FILE, MAPS, pemOf, ROUTE_TABLE } from "./config.ts";
+import { confPath } from "./paths.ts";
+import { policyOf, policyText } from "./policy.ts";
 
 type Context = EngineContext<EdgeSpec>;
 
@@ -85,17 +87,17 @@ export function textsOf({ targets }: EdgeTable): Map<string, string> {
   return new Map([...targets].map(([route, target]) => [route, textOf(target)]));
 }
 
-function textOf({ ports, timeoutSeconds }: EdgeTarget): string {
-  return `${ports.length === 0 ? 0 : ports.join(",")}:${timeoutSeconds * 1_000}`;
+function textOf({ ports, timeoutSeconds, policy }: EdgeTarget): string {
+  return `${ports.length === 0 ? 0 : ports.join(",")}:${timeoutSeconds * 1_000}:${policyText(policy)}`;
 }
 
 function targetOf(text: string): EdgeTarget {
-  const [ports = "", timeoutMs] = text.split(":");
+  const [ports = "", timeoutMs, ...policy] = text.split(":");
   const running = ports
     .split(",")
     .map(Number)
     .filter((port) => port > 0);
-  return { ports: running, timeoutSeconds: Number(timeoutMs ?? 0) / 1_000 };
+  return { ports: running, timeoutSeconds: Number(timeoutMs ?? 0) / 1_000, policy: policyOf(policy) };
 }
 
 async function readMap(context: Context, map: string): Promise<Map<string, string>> {

@@ -77,7 +77,7 @@ export class Routes {
     const targets: EdgeTable["targets"] = new Map();
     for (const { id, instances, settings } of this.#routes.values()) {
       const ports = instances.map(portOf).filter((port) => port > 0);
-      targets.set(id, { ports, timeoutSeconds: settings.timeoutSeconds });
+      targets.set(id, { ports, ...settings });
     }
     return { names: new Map(this.#owners), targets };
   }

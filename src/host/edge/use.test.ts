@@ -1,5 +1,6 @@
 // What the host knows of the use of instances behind a real edge, on which their sleep depends.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { NO_POLICY } from "../../contracts/edge-route.ts";
 import { connect, type Socket } from "node:net";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
@@ -90,7 +91,7 @@ test("the use of thousands of routes is one short answer", async () => {
       id: `env-${route}`,
       names: [`n${route}.localhost`],
       instances: [`app-${route}`],
-      settings: { timeoutSeconds: 1 },
+      settings: { timeoutSeconds: 1, policy: NO_POLICY },
     });
   }
   lone.serve("last", () => new Response("last"));

@@ -6,6 +6,7 @@ import type { EdgeSettings } from "../../lib/edge-settings.ts";
 import type { ServedHost } from "../kind.ts";
 import { isServed } from "../shared/status.ts";
 import { domainOf } from "./environments/address.ts";
+import { policyOf } from "./environments/policy.ts";
 import type { EnvironmentRow } from "./environments/store.ts";
 
 /** The connections of all clients, and of one address. */
@@ -54,7 +55,12 @@ export async function ensureRoute(
 ): Promise<void> {
   const { id, settings } = environment;
   const names = settings.uses_vanity_domain ? [domainOf(environment, edge)] : [];
-  const route = { id, names, instances, settings: { timeoutSeconds: settings.timeout } };
+  const route = {
+    id,
+    names,
+    instances,
+    settings: { timeoutSeconds: settings.timeout, policy: policyOf(settings) },
+  };
   await driver.ensureRoute(route).catch((error: unknown) => {
     // The host keeps the route, and brings an edge to it that did not take it now.
     throw new UnreachableError("The edge did not take the route.", error);

@@ -94,6 +94,22 @@ describe("a deployment", () => {
 });
 
 describe("an environment", () => {
+  test("has its network settings in force without a deployment", async () => {
+    const path = `/environments/${application.environmentId}`;
+    const answered = async (target: string) => await application.fetch(target);
+    expect((await answered("/")).headers.get("x-frame-options")).toBe("DENY");
+    expect((await answered("/.env")).status).toBe(403);
+    const settings = { response_headers_frame: "all", firewall_block_path: false };
+    expect((await pilvi.api("PATCH", path, settings)).status).toBe(200);
+    await until("the edge has the settings", async () => (await answered("/.env")).status === 200);
+    expect((await answered("/")).headers.get("x-frame-options")).toBeNull();
+    const refused = await pilvi.api("PATCH", path, { firewall_rate_limit_per_minute: 7 });
+    expect([refused.status, refused.body]).toMatchObject([
+      422,
+      { errors: { firewall_rate_limit_per_minute: [expect.any(String)] } },
+    ]);
+  });
+
   test("gets a changed variable by a restart of the same release", async () => {
     const path = `/environments/${application.environmentId}/variables`;
     const variables = [{ key: "GREETING", value: "good morning" }];

@@ -1,6 +1,6 @@
 // A real edge with the host's own code for its routes, and applications that the test itself serves on loopback.
 import { EDGE_ID } from "../../../src/contracts/edge-id.ts";
-import type { EdgeRoute } from "../../../src/contracts/edge-route.ts";
+import { NO_POLICY, type EdgePolicy, type EdgeRoute } from "../../../src/contracts/edge-route.ts";
 import type { EdgeSpec } from "../../../src/contracts/instance-spec.ts";
 import type { Certificate } from "../../../src/engines/engine.ts";
 import { haproxy } from "../../../src/engines/haproxy/index.ts";
@@ -119,8 +119,9 @@ export class LoneEdge {
     names: string[],
     instance: string | string[] | null = id,
     timeoutSeconds = 30,
+    policy: Partial<EdgePolicy> = {},
   ): Promise<void> {
-    await this.edge.ensure(routeOf(id, names, instance, timeoutSeconds));
+    await this.edge.ensure(routeOf(id, names, instance, timeoutSeconds, policy));
   }
 
   /** Asks for a name over HTTP/1.1. */
@@ -167,9 +168,10 @@ export function routeOf(
   names: string[],
   instance: string | string[] | null = id,
   timeoutSeconds = 30,
+  policy: Partial<EdgePolicy> = {},
 ): EdgeRoute {
   const instances = instance === null ? [] : [instance].flat();
-  return { id, names, instances, settings: { timeoutSeconds } };
+  return { id, names, instances, settings: { timeoutSeconds, policy: { ...NO_POLICY, ...policy } } };
 }
 
 /** Sends bytes to a port, and returns all that comes until the other side closes. */

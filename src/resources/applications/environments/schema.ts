@@ -1,8 +1,9 @@
 // The shapes of requests for an environment, and of an environment in an answer.
 import { z } from "zod";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
+import { botCategories } from "../../../contracts/edge-route.ts";
 import { createdAt } from "../../shared/fields.ts";
-import { botCategories, colors, environmentSettings, phpVersions } from "./settings.ts";
+import { colors, environmentSettings, phpVersions } from "./settings.ts";
 import { environmentVariable } from "./variable-schema.ts";
 
 export const environmentStatuses = ["deploying", "running", "hibernating", "stopped", "deleting"] as const;
@@ -106,7 +107,7 @@ const networkSettings = z
   .meta({
     id: "NetworkSettings",
     description:
-      "How the edge is to treat requests and answers. So far these settings are kept and shown, and change nothing.",
+      "How the edge treats requests and answers. A change is in force within a second, without a deployment.",
   });
 
 const limits = z.object({

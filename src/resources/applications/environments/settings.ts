@@ -1,28 +1,16 @@
 // The settings of an environment: their rules, and their values in a new environment.
 import { z } from "zod";
+import {
+  botCategories,
+  MAX_HSTS_SECONDS,
+  rateLimitLevels,
+  rateLimits,
+} from "../../../contracts/edge-route.ts";
 import { longEnumerations } from "../../../api/operation/validation.ts";
 
 export const colors = ["blue", "green", "orange", "purple", "red", "yellow", "cyan", "gray"] as const;
 export const nodeVersions = ["20", "22", "24"] as const;
 export const phpVersions = ["8.2", "8.3", "8.4", "8.5"] as const;
-export const botCategories = [
-  "academic_research",
-  "accessibility",
-  "advertising_and_marketing",
-  "aggregator",
-  "ai_assistant",
-  "ai_crawler",
-  "ai_search",
-  "feed_fetcher",
-  "monitoring_and_analytics",
-  "page_preview",
-  "search_engine_crawler",
-  "search_engine_optimization",
-  "security",
-  "social_media_marketing",
-  "webhooks",
-  "other",
-] as const;
 
 const MAX_COMMAND = 2_000;
 
@@ -49,7 +37,7 @@ const hsts = z.object({
   max_age: z
     .int()
     .min(0)
-    .max(63_072_000)
+    .max(MAX_HSTS_SECONDS)
     .nullable()
     .meta({ description: "Seconds; null sends no header.", example: null }),
   include_subdomains: flag("Whether it holds for subdomains as well."),
@@ -95,18 +83,28 @@ export const environmentSettings = z.object({
   uses_deploy_hook: flag("Whether an address without credentials begins a deployment."),
   uses_vanity_domain: flag("Whether it has an address below the domain of applications.", true),
   cache_strategy: z.enum(["default", "bypass"]).meta({ example: "default" }),
-  response_headers_frame: z.enum(["deny", "sameorigin", "all"]).meta({ example: "deny" }),
-  response_headers_content_type: z.enum(["nosniff", "none"]).meta({ example: "nosniff" }),
+  response_headers_frame: z
+    .enum(["deny", "sameorigin", "all"])
+    .meta({ description: "Which pages may show it in a frame.", example: "deny" }),
+  response_headers_content_type: z
+    .enum(["nosniff", "none"])
+    .meta({ description: "Whether browsers may not guess the type of an answer.", example: "nosniff" }),
   response_headers_robots_tag: z
     .enum(["index, follow", "noindex, nofollow"])
-    .meta({ example: "index, follow" }),
+    .meta({ description: "Whether search engines may list it.", example: "index, follow" }),
   response_headers_hsts: hsts,
-  firewall_bot_categories: z.array(botCategory).max(botCategories.length).meta({ example: [] }),
-  firewall_rate_limit_level: z.enum(["challenge", "throttle", "ban"]).nullable().meta({ example: null }),
+  firewall_bot_categories: z
+    .array(botCategory)
+    .max(botCategories.length)
+    .meta({ description: "Bots whose requests are refused, by what they call themselves.", example: [] }),
+  firewall_rate_limit_level: z.enum(rateLimitLevels).nullable().meta({
+    description: "What becomes of a client with more requests than the limit; null is no limit.",
+    example: null,
+  }),
   firewall_rate_limit_per_minute: z
-    .union([z.literal(100), z.literal(300), z.literal(500), z.literal(750), z.literal(1000)])
+    .literal([...rateLimits])
     .nullable()
-    .meta({ example: null }),
+    .meta({ description: "The limit of a client; null is 300.", example: null }),
   firewall_block_path: flag("Whether the paths of common scanners are refused.", true),
 });
 

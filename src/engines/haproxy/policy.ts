@@ -1,0 +1,198 @@
+// The policy of a route as fields of its entry in the map of targets, and the rules of the configuration that read them.
+import {
+  botCategories,
+  NO_POLICY,
+  rateLimits,
+  type BotCategory,
+  type EdgePolicy,
+} from "../../contracts/edge-route.ts";
+import { BOTS_FILE } from "./bots.ts";
+import { page } from "./pages.ts";
+import { confPath } from "./paths.ts";
+
+/** The table of clients of routes with a limit. */
+const CLIENT_TABLE = "clients";
+
+/** The table holds so many clients; the client that was silent longest makes room. */
+const CLIENTS = "100k";
+
+/** A banned client is let in again once it has been silent for so long. */
+const BAN = "10m";
+
+/** Bits that the hash of a solved challenge begins with, as hexadecimal zeros: some 65,000 attempts. */
+const SOLVED_START = "0000";
+
+/** What only scanners ask for. Paths of programs that people use, such as WordPress, are not among them. */
+const SCANNED = {
+  sub: ["/.git/", "/.svn/", "/.hg/", "/.aws/", "/.ssh/", "/vendor/phpunit/", "/_ignition/execute-solution"],
+  beg: ["/boaform/", "/hnap1", "/phpmyadmin", "/pma/", "/solr/admin/", "/.env"],
+  end: ["/.env", "/.ds_store", "/.htpasswd", "/.htaccess", "/eval-stdin.php", "/id_rsa"],
+};
+
+const FRAMES = { deny: "d", sameorigin: "s", all: "" } as const;
+const LEVELS = { challenge: "c", throttle: "t", ban: "b" } as const;
+
+/** The places of the fields in an entry; the ports and the timeout come before. */
+const FIELDS = {
+  frame: 3,
+  nosniff: 4,
+  unlisted: 5,
+  hsts: 6,
+  directives: 7,
+  level: 8,
+  limit: 9,
+  bots: 10,
+  scans: 11,
+};
+
+/** The policy as fields, separated by colons. */
+export function policyText(policy: EdgePolicy): string {
+  const { hsts, rateLimit } = policy;
+  return [
+    FRAMES[policy.frame],
+    policy.isNosniff ? "n" : "",
+    policy.isUnlisted ? "u" : "",
+    hsts === null ? "" : String(hsts.maxAgeSeconds),
+    `${hsts?.includesSubdomains === true ? "s" : ""}${hsts?.isPreloaded === true ? "p" : ""}`,
+    rateLimit === null ? "" : LEVELS[rateLimit.level],
+    rateLimit === null ? "" : String(rateLimit.requestsPerMinute),
+    policy.refusedBots.map(letterOf).join(""),
+    policy.refusesScans ? "x" : "",
+  ].join(":");
+}
+
+/** The policy of an entry's fields; an edge of a release without policies has none. */
+export function policyOf(fields: string[]): EdgePolicy {
+  const [frame, nosniff, unlisted, hsts = "", directives = "", level = "", limit, bots = "", scans] = fields;
+  return {
+    frame: keyOf(FRAMES, frame) ?? NO_POLICY.frame,
+    isNosniff: nosniff === "n",
+    isUnlisted: unlisted === "u",
+    hsts:
+      hsts === ""
+        ? null
+        : {
+            maxAgeSeconds: Number(hsts),
+            includesSubdomains: directives.includes("s"),
+            isPreloaded: directives.includes("p"),
+          },
+    rateLimit: rateLimitOf(level, Number(limit)),
+    refusedBots: [...bots].flatMap((letter) => botCategories[letter.charCodeAt(0) - FIRST_LETTER] ?? []),
+    refusesScans: scans === "x",
+  };
+}
+
+function rateLimitOf(letter: string, limit: number): EdgePolicy["rateLimit"] {
+  const level = keyOf(LEVELS, letter);
+  const requestsPerMinute = rateLimits.find((each) => each === limit);
+  return level === undefined || requestsPerMinute === undefined ? null : { level, requestsPerMinute };
+}
+
+function keyOf<Key extends string>(
+  letters: Record<Key, string>,
+  letter: string | undefined,
+): Key | undefined {
+  return (Object.keys(letters) as Key[]).find((key) => letters[key] === letter);
+}
+
+const FIRST_LETTER = "a".charCodeAt(0);
+
+/** The letter that stands for a category, in an entry and in the map of bots. */
+export function letterOf(category: BotCategory): string {
+  return String.fromCharCode(FIRST_LETTER + botCategories.indexOf(category));
+}
+
+function field(name: keyof typeof FIELDS): string {
+  return `var(txn.target),field(${FIELDS[name]},:)`;
+}
+
+/**
+ * Rules that refuse requests, once `txn.target` is known. The host's own probes pass.
+ * @param key the secret of challenges, in base64.
+ */
+export function requestRules(key: string): string[] {
+  const refused = `http-request return ${page(403)} if`;
+  return [
+    "acl is_probe var(txn.probe) -m bool",
+    "http-request set-var(txn.lower_path) path,url_dec,lower",
+    `acl refuses_scans ${field("scans")} -m str x`,
+    ...Object.entries(SCANNED).map(
+      ([match, paths]) => `acl is_scan var(txn.lower_path) -m ${match} ${paths.join(" ")}`,
+    ),
+    `${refused} refuses_scans is_scan !is_probe`,
+    `acl refuses_bots ${field("bots")} -m len gt 0`,
+    `http-request set-var(txn.bot) req.hdr(user-agent),lower,map_sub(${confPath(BOTS_FILE)}) if refuses_bots`,
+    ...botCategories.map((category) => {
+      const letter = letterOf(category);
+      return `${refused} { var(txn.bot) -m str ${letter} } { ${field("bots")} -m sub ${letter} } !is_probe`;
+    }),
+    ...limitRules(key, refused),
+  ];
+}
+
+function limitRules(key: string, refused: string): string[] {
+  return [
+    `acl is_limited ${field("limit")} -m int gt 0`,
+    "http-request set-var(txn.client) src,ipmask(32,64)",
+    "http-request set-var(txn.caller) var(txn.route),concat(/,txn.client)",
+    `http-request track-sc2 var(txn.caller) table ${CLIENT_TABLE} if is_limited !is_probe`,
+    ...rateLimits.map((limit) => `acl is_over_${limit} ${field("limit")} -m str ${limit}`),
+    ...rateLimits.map(
+      (limit) =>
+        `http-request set-var(txn.over) bool(true) if is_over_${limit} { sc2_http_req_rate gt ${limit} }`,
+    ),
+    "acl is_over var(txn.over) -m bool",
+    `http-request return ${page(429)} hdr retry-after 15 if is_over { ${field("level")} -m str t }`,
+    `acl bans ${field("level")} -m str b`,
+    "http-request sc-set-gpt0(2) 1 if is_over bans",
+    `${refused} bans { sc2_get_gpt0 gt 0 }`,
+    ...challengeRules(key),
+  ];
+}
+
+/** The answer to a challenge is good for its client until the day ends, in Coordinated Universal Time. */
+function challengeRules(key: string): string[] {
+  return [
+    `acl challenges ${field("level")} -m str c`,
+    "http-request set-var(txn.day) date,div(86400)",
+    `http-request set-var(txn.seed) var(txn.caller),concat(/,txn.day),hmac(sha256,${key}),hex,lower if challenges is_over`,
+    "http-request set-var(txn.nonce) req.cook(pilvi_pass),bytes(0,16) if challenges is_over",
+    `acl is_solved var(txn.seed),concat(/,txn.nonce),sha2(256),hex -m beg ${SOLVED_START}`,
+    `http-request return ${page("challenge")} if challenges is_over !is_solved`,
+  ];
+}
+
+/** A header that an answer gets when the application has not set it. */
+function set(name: string, value: string, condition: string): string {
+  return `http-response set-header ${name} ${value} if ${condition} !{ res.hdr(${name}) -m found }`;
+}
+
+/** Rules that add headers to answers. What an application says itself stays. */
+export function responseRules(): string[] {
+  const is = (name: keyof typeof FIELDS, value: string) => `{ ${field(name)} -m str ${value} }`;
+  const hsts = (more: string, condition: string) =>
+    set(
+      "Strict-Transport-Security",
+      `"max-age=%[${field("hsts")}]${more}"`,
+      `{ ssl_fc } has_hsts ${condition}`,
+    );
+  return [
+    set("X-Frame-Options", "DENY", is("frame", "d")),
+    set("X-Frame-Options", "SAMEORIGIN", is("frame", "s")),
+    set("X-Content-Type-Options", "nosniff", is("nosniff", "n")),
+    set("X-Robots-Tag", '"noindex, nofollow"', is("unlisted", "u")),
+    `acl has_hsts ${field("hsts")} -m int ge 0`,
+    hsts("; includeSubDomains; preload", is("directives", "sp")),
+    hsts("; includeSubDomains", is("directives", "s")),
+    hsts("; preload", is("directives", "p")),
+    hsts("", `!{ ${field("directives")} -m len gt 0 }`),
+  ];
+}
+
+/** The tables that the rules count in. */
+export function policyTables(): string[] {
+  return [
+    `backend ${CLIENT_TABLE}`,
+    `stick-table type string len 112 size ${CLIENTS} expire ${BAN} store http_req_rate(60s),gpt0`,
+  ];
+}
