@@ -114,8 +114,8 @@ export function requestRules(key: string): string[] {
   const refused = `http-request return ${page(403)} if`;
   return [
     "acl is_probe var(txn.probe) -m bool",
-    "http-request set-var(txn.lower_path) path,url_dec,lower",
     `acl refuses_scans ${field("scans")} -m str x`,
+    "http-request set-var(txn.lower_path) path,url_dec,lower if refuses_scans",
     ...Object.entries(SCANNED).map(
       ([match, paths]) => `acl is_scan var(txn.lower_path) -m ${match} ${paths.join(" ")}`,
     ),
@@ -133,13 +133,13 @@ export function requestRules(key: string): string[] {
 function limitRules(key: string, refused: string): string[] {
   return [
     `acl is_limited ${field("limit")} -m int gt 0`,
-    "http-request set-var(txn.client) src,ipmask(32,64)",
-    "http-request set-var(txn.caller) var(txn.route),concat(/,txn.client)",
+    "http-request set-var(txn.client) src,ipmask(32,64) if is_limited",
+    "http-request set-var(txn.caller) var(txn.route),concat(/,txn.client) if is_limited",
     `http-request track-sc2 var(txn.caller) table ${CLIENT_TABLE} if is_limited !is_probe`,
     ...rateLimits.map((limit) => `acl is_over_${limit} ${field("limit")} -m str ${limit}`),
     ...rateLimits.map(
       (limit) =>
-        `http-request set-var(txn.over) bool(true) if is_over_${limit} { sc2_http_req_rate gt ${limit} }`,
+        `http-request set-var(txn.over) bool(true) if { sc2_http_req_rate gt ${limit} } is_over_${limit}`,
     ),
     "acl is_over var(txn.over) -m bool",
     `http-request return ${page(429)} hdr retry-after 15 if is_over { ${field("level")} -m str t }`,
@@ -154,11 +154,11 @@ function limitRules(key: string, refused: string): string[] {
 function challengeRules(key: string): string[] {
   return [
     `acl challenges ${field("level")} -m str c`,
-    "http-request set-var(txn.day) date,div(86400)",
-    `http-request set-var(txn.seed) var(txn.caller),concat(/,txn.day),hmac(sha256,${key}),hex,lower if challenges is_over`,
-    "http-request set-var(txn.nonce) req.cook(pilvi_pass),bytes(0,16) if challenges is_over",
+    "http-request set-var(txn.day) date,div(86400) if is_over",
+    `http-request set-var(txn.seed) var(txn.caller),concat(/,txn.day),hmac(sha256,${key}),hex,lower if is_over challenges`,
+    "http-request set-var(txn.nonce) req.cook(pilvi_pass),bytes(0,16) if is_over challenges",
     `acl is_solved var(txn.seed),concat(/,txn.nonce),sha2(256),hex -m beg ${SOLVED_START}`,
-    `http-request return ${page("challenge")} if challenges is_over !is_solved`,
+    `http-request return ${page("challenge")} if is_over challenges !is_solved`,
   ];
 }
 
