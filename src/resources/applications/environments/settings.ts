@@ -62,7 +62,7 @@ export const environmentSettings = z.object({
   php_version: z
     .preprocess(withoutImage, z.enum(phpVersions).nullable())
     .meta({ description: "Null leaves it to the plan.", example: "8.2" }),
-  uses_server_accelerator: flag("Whether one PHP process answers many requests."),
+  uses_server_accelerator: flag("Whether one PHP process answers many requests. Stored, without effect yet."),
   uses_hibernation: flag("Whether the environment sleeps when nobody uses it."),
   sleep_timeout: z
     .int()
@@ -70,7 +70,8 @@ export const environmentSettings = z.object({
     .max(60)
     .meta({ description: "Minutes without a request after which it sleeps.", example: 5 }),
   hibernation_wake_up_interval: z.int().min(1).max(10_080).nullable().meta({
-    description: "Minutes after which a sleeping environment is woken; null is never.",
+    description:
+      "Minutes after which a sleeping environment is woken; null is never. Stored, without effect yet.",
     example: null,
   }),
   timeout: z.int().min(5).max(60).meta({ description: "Seconds a request may take.", example: 30 }),
@@ -82,7 +83,9 @@ export const environmentSettings = z.object({
   uses_push_to_deploy: flag("Whether a push to its branch begins a deployment.", true),
   uses_deploy_hook: flag("Whether an address without credentials begins a deployment."),
   uses_vanity_domain: flag("Whether it has an address below the domain of applications.", true),
-  cache_strategy: z.enum(["default", "bypass"]).meta({ example: "default" }),
+  cache_strategy: z
+    .enum(["default", "bypass"])
+    .meta({ description: "Stored, without effect yet: the edge keeps no answers.", example: "default" }),
   response_headers_frame: z
     .enum(["deny", "sameorigin", "all"])
     .meta({ description: "Which pages may show it in a frame.", example: "deny" }),
