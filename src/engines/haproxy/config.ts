@@ -18,6 +18,8 @@ export const SOCKET_NAME = "admin.sock";
 const RUN = "../run";
 /** The host's socket lies beside all instances. */
 const WAKE_SOCKET = "../../../run/edge.sock";
+/** Between the ring and the proxy in front of the host's socket. */
+const LINES_SOCKET = `${RUN}/lines.sock`;
 const ACCESS_SOCKET = "../../../run/access.sock";
 
 /** What the edge keeps of requests in memory while the host is away; a line is longer than its texts when escaped. */
@@ -60,10 +62,17 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
   const { certificate, spec } = context;
   if (spec.httpsPort !== null && certificate === null)
     throw new PublicError("The edge has no certificate for HTTPS.");
-  const sections = [globalSection(context), defaults(), accessRing(), frontend(context), ...backends()];
+  const sections = [
+    globalSection(context),
+    accessProxy(),
+    defaults(),
+    accessRing(),
+    frontend(context),
+    ...backends(),
+  ];
   return {
     [CONFIG_FILE]: `${sections.map((lines) => lines.join("\n  ")).join("\n\n")}\n`,
-    "edge.lua": luaScript(WAKE_SOCKET),
+    "edge.lua": luaScript({ wakes: WAKE_SOCKET, access: ACCESS_SOCKET }),
     [BOTS_FILE]: botsFile(letterOf),
     ...pageFiles(),
     ...(spec.httpsPort !== null && certificate !== null && { [CERTIFICATE_FILE]: pemOf(certificate) }),
@@ -128,6 +137,24 @@ function accessRing(): string[] {
     `size ${ACCESS_BYTES}`,
     "timeout connect 1s",
     "timeout server 10s",
+    `server host unix@${LINES_SOCKET}`,
+  ];
+}
+
+/**
+ * Passes the lines on to the host. A ring whose server refuses it tries again at once and for ever, which would take the
+ * processor from all requests while the host is away. So the ring has a server that always takes it, and waits there.
+ */
+function accessProxy(): string[] {
+  return [
+    "listen access-lines",
+    "mode tcp",
+    `bind unix@${LINES_SOCKET} mode 600`,
+    "timeout connect 1s",
+    "timeout client 24d",
+    "timeout server 24d",
+    "tcp-request inspect-delay 24d",
+    "tcp-request content lua.await_host",
     `server host unix@${ACCESS_SOCKET}`,
   ];
 }

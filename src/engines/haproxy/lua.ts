@@ -8,12 +8,17 @@ export const WAKE_SECONDS = 65;
 /** The pause between attempts to reach a host that is being started anew, in milliseconds. */
 const HOST_RETRY_MS = 50;
 
+/** The pause between attempts to hand lines about requests to a host that is away, in milliseconds. */
+const ACCESS_RETRY_MS = 250;
+
 /**
- * The converter `lua.next_port` takes one port of a list after the other. The action `lua.wake` sets `txn.port`, or `txn.refusal` when there is none. While no host answers it tries again: an
- * instance that sleeps cannot be had without a host, and a killed host is back within a second.
- * @param socket the path of the host's socket, from the folder that the edge runs in.
+ * The converter `lua.next_port` takes one port of a list after the other. The action `lua.wake` sets `txn.port`, or
+ * `txn.refusal` when there is none. While no host answers it tries again: an instance that sleeps cannot be had without
+ * a host, and a killed host is back within a second. The action `lua.await_host` ends once the host takes the lines
+ * about requests.
+ * @param sockets the paths of the host's sockets, from the folder that the edge runs in.
  */
-export function luaScript(socket: string): string {
+export function luaScript(sockets: { wakes: string; access: string }): string {
   return `core.register_task(function()
   io.stdout:write("${READY_LINE}\\n")
   io.stdout:flush()
@@ -34,7 +39,7 @@ local function ask(question)
   local host = core.tcp()
   host:settimeout(${WAKE_SECONDS})
   local line = nil
-  if host:connect("unix@${socket}") then
+  if host:connect("unix@${sockets.wakes}") then
     if host:send(question .. "\\n") then
       line = host:receive("*l")
     end
@@ -64,6 +69,22 @@ core.register_action("wake", { "http-req" }, function(txn)
     core.msleep(${HOST_RETRY_MS})
   end
   txn:set_var("txn.refusal", "late")
+end, 0)
+
+${awaitHost(sockets.access)}`;
+}
+
+function awaitHost(socket: string): string {
+  return `core.register_action("await_host", { "tcp-req" }, function()
+  while true do
+    local host = core.tcp()
+    local is_there = host:connect("unix@${socket}")
+    host:close()
+    if is_there then
+      return
+    end
+    core.msleep(${ACCESS_RETRY_MS})
+  end
 end, 0)
 `;
 }
