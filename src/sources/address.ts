@@ -46,7 +46,8 @@ export function repositoryAddress(text: string): RepositoryAddress {
   // A name that begins like an option would be one for ssh.
   if (host.startsWith("-") || parsed.username.startsWith("-")) throw fault;
   const protocol = parsed.protocol.slice(0, -1) as RepositoryAddress["protocol"];
-  return { url: short === null ? text : url, protocol, host, port: Number(parsed.port) || port };
+  // The short form has a path below the home of its user, and git takes it as it is.
+  return { url: text, protocol, host, port: Number(parsed.port) || port };
 }
 
 /**

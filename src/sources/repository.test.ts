@@ -233,7 +233,7 @@ describe("the address of a repository", () => {
 
   test("may be of four protocols, or short for ssh", () => {
     expect(repositoryAddress("git@example.com:ada/shop.git")).toEqual({
-      url: "ssh://git@example.com/ada/shop.git",
+      url: "git@example.com:ada/shop.git",
       protocol: "ssh",
       host: "example.com",
       port: 22,
