@@ -52,10 +52,9 @@ function rotate(id: string, init: { token?: string; headers?: Record<string, str
 }
 
 /** A repository with one commit behind sshd, and an application that fetches it. */
-async function behindSsh(folder: string) {
+async function behindSsh(folder: string, server: SshServer) {
   const origin = await openRepository(folder);
   const hash = await origin.commitUpload(streamed(tarOf(SOURCE)), "refs/heads/main", TEXT);
-  const server = await SshServer.start(folder);
   const { id, environmentId } = await newApplication(api, {
     name: "Fetched",
     repository: server.urlOf(origin.path),
@@ -67,14 +66,14 @@ async function behindSsh(folder: string) {
     if (row === undefined) throw new Error("there is no application");
     return await fetchSource({ ...api.context, repositories }, row, "main");
   };
-  return { id, environmentId, hash, server, fetched, path: join(folder, `${id}.git`) };
+  return { id, environmentId, hash, fetched, path: join(folder, `${id}.git`) };
 }
 
 describe("an application with a repository behind SSH", () => {
   test("is fetched with its own key, which is nowhere on the disk afterwards", async () => {
     using folder = testFolder();
-    const { hash, server, fetched, path } = await behindSsh(folder.path);
-    await using _ = server;
+    await using server = await SshServer.start(folder.path);
+    const { hash, fetched, path } = await behindSsh(folder.path, server);
     expect((await fetched()).hash).toBe(hash);
     expect((await fetched()).hash).toBe(hash);
     expect(readdirSync(path).filter((name) => name.startsWith("keys-"))).toEqual([]);
@@ -84,8 +83,8 @@ describe("an application with a repository behind SSH", () => {
 
   test("is planned from its repository, or says what ssh says", async () => {
     using folder = testFolder();
-    const { id, environmentId, hash, server } = await behindSsh(folder.path);
-    await using _ = server;
+    await using server = await SshServer.start(folder.path);
+    const { id, environmentId, hash } = await behindSsh(folder.path, server);
     const plan = () => api.request(`/api/environments/${environmentId}/plan`);
     const found = await plan();
     expect(found.status).toBe(200);
@@ -100,8 +99,8 @@ describe("an application with a repository behind SSH", () => {
 
   test("is refused with a reason when its key is not at the host", async () => {
     using folder = testFolder();
-    const { id, hash, server, fetched } = await behindSsh(folder.path);
-    await using _ = server;
+    await using server = await SshServer.start(folder.path);
+    const { id, hash, fetched } = await behindSsh(folder.path, server);
     expect((await rotate(id)).status).toBe(200);
     expect(await refusalOf(fetched())).toBe(
       "The repository could not be fetched: 127.0.0.1 refused the deploy key of the application. Add the public key in its meta.deploy_key to the repository there, for reading.",
@@ -112,8 +111,8 @@ describe("an application with a repository behind SSH", () => {
 
   test("is refused when the host has another key, until its own key is rotated", async () => {
     using folder = testFolder();
-    const { id, hash, server, fetched, path } = await behindSsh(folder.path);
-    await using _ = server;
+    await using server = await SshServer.start(folder.path);
+    const { id, hash, fetched, path } = await behindSsh(folder.path, server);
     await fetched();
     await server.changeHostKey();
     expect(await refusalOf(fetched())).toContain("the host key of 127.0.0.1 is not that of the first fetch");

@@ -81,6 +81,13 @@ export class SshServer implements AsyncDisposable {
     const view = isRoot ? ["unshare", "--mount", "/bin/sh", "-c", OWN_USERS, "sh", of("passwd")] : [];
     const sshd = ["/usr/bin/env", `LD_LIBRARY_PATH=${libraries}`, program, "-D", "-e", "-f", of("config")];
     this.#child = Bun.spawn([...view, ...sshd], { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+    await this.#listens().catch(async (error: unknown) => {
+      await this[Symbol.asyncDispose]();
+      throw error;
+    });
+  }
+
+  async #listens(): Promise<void> {
     await until("sshd answers", async () => {
       const found = await Bun.connect({
         hostname: "127.0.0.1",
