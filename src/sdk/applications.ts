@@ -10,6 +10,7 @@ import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 import { Environments } from "./environments.ts";
+import { newIdempotencyKey } from "./idempotency-key.ts";
 
 /** The description of a new application. */
 export type NewApplication = NewApplicationBody;
@@ -40,5 +41,20 @@ export class Applications extends Collection<ApplicationKind> {
   /** Changes an application; another repository is fetched at the next deployment. */
   async update(id: string, change: ApplicationChange): Promise<ApplicationDocument> {
     return await this.change<ApplicationDocument>(id, change);
+  }
+
+  /**
+   * Gives an application with a repository behind SSH a new deploy key; the former key is gone.
+   * @param options.idempotencyKey makes repetitions over several processes safe; by default each call has its own.
+   */
+  async rotateDeployKey(
+    id: string,
+    { idempotencyKey = newIdempotencyKey() }: { idempotencyKey?: string } = {},
+  ): Promise<ApplicationDocument> {
+    return await this.connection.send<ApplicationDocument>({
+      method: "POST",
+      path: `${this.pathOf(id)}/rotate-deploy-key`,
+      headers: { "Idempotency-Key": idempotencyKey },
+    });
   }
 }

@@ -7,6 +7,8 @@ import { withoutCredentials } from "./git.ts";
 
 const PORTS: Record<string, number> = { "http:": 80, "https:": 443, "ssh:": 22, "git:": 9418 };
 
+const SSH_USER = /^[\w.+~-]*$/;
+
 /** An address that was checked. */
 export interface RepositoryAddress {
   url: string;
@@ -45,8 +47,11 @@ export function repositoryAddress(text: string): RepositoryAddress {
   const host = parsed.hostname.replace(/^\[(.*)\]$/, "$1");
   // A name that begins like an option would be one for ssh.
   if (host.startsWith("-") || parsed.username.startsWith("-")) throw fault;
+  // Git decodes percent signs, and ssh gets the outcome as its argument.
+  if (parsed.protocol === "ssh:" && !(SSH_USER.test(parsed.username) && parsed.password === "")) throw fault;
   const protocol = parsed.protocol.slice(0, -1) as RepositoryAddress["protocol"];
-  return { url: short === null ? text : url, protocol, host, port: Number(parsed.port) || port };
+  // The short form has a path below the home of its user, and git takes it as it is.
+  return { url: text, protocol, host, port: Number(parsed.port) || port };
 }
 
 /**

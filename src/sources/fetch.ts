@@ -1,12 +1,10 @@
 // Fetches a branch of a foreign repository with git's own client.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { shellWord } from "../lib/shell-word.ts";
 import { machineOf, repositoryAddress, type RepositoryAddress } from "./address.ts";
 import type { SourceLimits } from "./bounds.ts";
-import { SourceRefusal } from "./faults.ts";
 import { type GitOptions, GitProcess, type GitProgram } from "./git.ts";
+import { sshReason, sshVariables } from "./ssh.ts";
 
 /** Where a branch is fetched from. */
 export interface FetchSource {
@@ -21,10 +19,9 @@ export interface FetchSource {
 
 const DEADLINE_MS = 5 * 60_000;
 const WHAT = "The repository could not be fetched";
-const MAX_KEY_LENGTH = 20_000;
-const SSH = "/usr/bin/ssh";
-const PRIVATE_KEY =
-  /^-----BEGIN (OPENSSH|RSA|EC) PRIVATE KEY-----\n[\w+/=\n]+-----END \1 PRIVATE KEY-----\n$/;
+
+/** The beginning of the names of folders with a key. */
+const KEYS = "keys-";
 
 /** @throws SourceRefusal when the address is refused, the deadline passes, or git fails. */
 export async function fetchBranch(
@@ -36,7 +33,8 @@ export async function fetchBranch(
 ): Promise<void> {
   const address = repositoryAddress(source.url);
   const machine = await machineOf(address, source.mayReachItself ?? false);
-  const keys = await mkdtemp(join(options.repository, "keys-"));
+  await removeKeys(options.repository);
+  const keys = await mkdtemp(join(options.repository, KEYS));
   try {
     const run = new GitProcess(
       git,
@@ -61,15 +59,29 @@ export async function fetchBranch(
         env: {
           GIT_ALLOW_PROTOCOL: address.protocol,
           ...(address.protocol === "ssh" &&
-            (await sshVariables(source, address, machine, keys, options.repository))),
+            (await sshVariables({
+              address,
+              machine,
+              keys,
+              deployKey: source.deployKey,
+              repository: options.repository,
+              program: git.ssh,
+            }))),
         },
       },
     );
     void run.child.stdin.end();
-    await Promise.all([new Response(run.child.stdout).text(), run.succeeded(WHAT)]);
+    const explain = (messages: string) => (address.protocol === "ssh" ? sshReason(messages, address) : null);
+    await Promise.all([new Response(run.child.stdout).text(), run.succeeded(WHAT, explain)]);
   } finally {
     await rm(keys, { recursive: true, force: true });
   }
+}
+
+/** A process that was killed while it fetched leaves its key. Only one fetch of a repository runs at a time. */
+async function removeKeys(repository: string): Promise<void> {
+  const names = (await readdir(repository)).filter((name) => name.startsWith(KEYS));
+  for (const name of names) await rm(join(repository, name), { recursive: true, force: true });
 }
 
 /** Git's own protocol has neither certificates nor keys, so the machine may stand in the place of its name. */
@@ -90,49 +102,4 @@ function httpSettings({ host, port, protocol }: RepositoryAddress, machine: stri
     "http.lowSpeedTime": "60",
     "http.proxy": "",
   };
-}
-
-/** The first key of a machine is believed and kept; another key later is refused. */
-async function sshVariables(
-  { deployKey }: FetchSource,
-  { host }: RepositoryAddress,
-  machine: string,
-  keys: string,
-  repository: string,
-): Promise<Record<string, string>> {
-  if (!existsSync(SSH)) {
-    throw new SourceRefusal(
-      "Addresses for ssh need OpenSSH, and the machine of Pilvi has none; use an https:// address.",
-    );
-  }
-  const key = join(keys, "key");
-  if (deployKey !== null) await writeFile(key, checkedKey(deployKey), { mode: 0o600 });
-  const words = [
-    SSH,
-    "-F",
-    "/dev/null",
-    "-a",
-    "-x",
-    "-T",
-    "BatchMode=yes",
-    "IdentitiesOnly=yes",
-    "IdentityAgent=none",
-    "ConnectTimeout=20",
-    "ForwardAgent=no",
-    "StrictHostKeyChecking=accept-new",
-    `UserKnownHostsFile=${join(repository, "known_hosts")}`,
-    "GlobalKnownHostsFile=/dev/null",
-    `HostName=${machine}`,
-    `HostKeyAlias=${host}`,
-    ...(deployKey === null ? ["IdentityFile=none"] : [`IdentityFile=${key}`]),
-  ].map((word) => (word.includes("=") ? `-o ${shellWord(word)}` : shellWord(word)));
-  // Git gives the command to a shell; a data directory may have a space in its path.
-  return { GIT_SSH_COMMAND: words.join(" "), GIT_SSH_VARIANT: "ssh" };
-}
-
-/** @throws SourceRefusal when the text is no private key without a passphrase. */
-function checkedKey(text: string): string {
-  const key = `${text.replaceAll("\r\n", "\n").trim()}\n`;
-  if (key.length <= MAX_KEY_LENGTH && PRIVATE_KEY.test(key)) return key;
-  throw new SourceRefusal("The deploy key is no private key as ssh-keygen writes it.");
 }

@@ -10,6 +10,8 @@ export interface GitProgram {
   path: string;
   /** A command that git is run behind, such as a sandbox. */
   prefix?: readonly string[];
+  /** The path of ssh; the machine's when left out. */
+  ssh?: string;
 }
 
 const PLACES = ["/usr/bin/git", "/usr/local/bin/git", "/bin/git"];
@@ -148,22 +150,23 @@ export class GitProcess {
   /**
    * Resolves when it has ended without a fault.
    * @param what it did, as the beginning of a sentence: "The repository could not be fetched".
-   * @throws SourceRefusal with git's own last words.
+   * @param explain gives the reason that messages stand for, or null for git's own last words.
+   * @throws SourceRefusal with the reason.
    */
-  async succeeded(what: string): Promise<void> {
+  async succeeded(what: string, explain: (messages: string) => string | null = () => null): Promise<void> {
     const [code, messages] = await Promise.all([this.child.exited, this.messages]);
     if (code === 0) return;
     throw new SourceRefusal(
-      `${what}: ${this.#reason(messages)}`,
+      `${what}: ${this.#reason(messages, explain)}`,
       new Error(`git ended with ${code}: ${messages}`),
     );
   }
 
-  #reason(messages: string): string {
+  #reason(messages: string, explain: (messages: string) => string | null): string {
     if (this.#isLate) return `it took longer than ${Math.round(this.#options.deadlineMs / 1_000)} s.`;
     if (this.#isAborted) return "it was cancelled.";
     if (this.child.signalCode === "SIGXFSZ") return "it is too large.";
-    return lastWords(messages);
+    return explain(messages) ?? lastWords(messages);
   }
 }
 

@@ -219,6 +219,9 @@ describe("the address of a repository", () => {
     "ext::id",
     "-oProxyCommand=id",
     "ssh://-oProxyCommand=id/x",
+    "ssh://%2DoProxyCommand=id@example.com/x",
+    "ssh://git%0a@example.com/x",
+    "ssh://git:secret@example.com/x",
     "fd::3",
     "ftp://example.com/x",
     "http://example.com/x y",
@@ -233,7 +236,7 @@ describe("the address of a repository", () => {
 
   test("may be of four protocols, or short for ssh", () => {
     expect(repositoryAddress("git@example.com:ada/shop.git")).toEqual({
-      url: "ssh://git@example.com/ada/shop.git",
+      url: "git@example.com:ada/shop.git",
       protocol: "ssh",
       host: "example.com",
       port: 22,

@@ -42,6 +42,22 @@ test("apps show has the remote for git, and the environments with their addresse
   expect(bySlug.stdout).toBe(io.stdout);
 });
 
+test("apps rotate-deploy-key prints the new key, and apps show has it", async () => {
+  const key = "ssh-ed25519 AAAA pilvi-app";
+  const withKey = { ...application, meta: { ...application.meta, deploy_key: key } };
+  const url = serve({
+    "GET /applications": list(withKey),
+    [`GET ${path}`]: one(withKey, 200, [environment]),
+    [`POST ${path}/rotate-deploy-key`]: one(withKey),
+  });
+  const rotated = fakeIo();
+  await runCommand(rotated, url, "apps", "rotate-deploy-key", "Web shop");
+  expect(rotated.stdout).toBe(`${key}\n`);
+  const shown = fakeIo();
+  await runCommand(shown, url, "apps", "show", "Web shop");
+  expect(shown.stdout).toContain(key);
+});
+
 test("apps delete needs --yes where nobody can be asked, and --wait waits until it is gone", async () => {
   const error = await runCommand(fakeIo(), serve({}), "apps", "delete", "Web shop").catch((e: unknown) => e);
   expect(error).toBeInstanceOf(CommanderError);

@@ -16,9 +16,12 @@ const APPLICATION = "an id, a slug, or a name that only one application has";
 
 /** Adds `apps` with its commands. */
 export function addApps(program: Command, session: Session): void {
-  const apps = program.command("apps").description("list, show and delete applications");
+  const apps = program
+    .command("apps")
+    .description("list, show and delete applications, and rotate their deploy keys");
   addAppList(apps, session);
   addAppShow(apps, session);
+  addDeployKeyRotation(apps, session);
   addAppDelete(apps, session);
   withExamples(apps, ["pilvi apps list", "pilvi apps show web-shop"]);
 }
@@ -55,6 +58,20 @@ function addAppShow(apps: Command, session: Session): void {
   withExamples(command, ["pilvi apps show web-shop", "pilvi apps show web-shop --json"]);
 }
 
+function addDeployKeyRotation(apps: Command, session: Session): void {
+  const command = apps
+    .command("rotate-deploy-key")
+    .description("give an application with a repository behind SSH a new deploy key, and print it")
+    .argument("<name-or-id>", APPLICATION);
+  withJson(command).action(async (nameOrId: string, { json }: { json?: true }) => {
+    const client = await session.client();
+    const { data } = await find(applicationKind, client, nameOrId);
+    const document = await client.applications.rotateDeployKey(data.id);
+    session.io.out(json === true ? jsonText(document) : `${document.data.meta.deploy_key ?? ""}\n`);
+  });
+  withExamples(command, ["pilvi apps rotate-deploy-key web-shop"]);
+}
+
 function addAppDelete(apps: Command, session: Session): void {
   const command = apps
     .command("delete")
@@ -81,6 +98,7 @@ function detailsText({ data, included = [] }: ApplicationDocument, url: string):
     ["Status", meta.status],
     ["Region", attributes.region],
     ["Repository", meta.repository_url ?? `${url}/git/${attributes.slug}.git`],
+    ...(meta.deploy_key === null ? [] : [["Deploy key", meta.deploy_key]]),
     ...(meta.root_directory === null ? [] : [["Folder in it", meta.root_directory]]),
     ["Created", attributes.created_at],
   ]);

@@ -44,7 +44,7 @@ export function sampleApplication(attributes: Partial<ApplicationResource["attri
       environments: { data: [environment] },
       defaultEnvironment: { data: environment },
     },
-    meta: { status: "available", repository_url: null, root_directory: null },
+    meta: { status: "available", repository_url: null, root_directory: null, deploy_key: null },
   } satisfies ApplicationResource;
 }
 

@@ -1,12 +1,14 @@
 // Changes an application: one transaction with the row, the audit and the event.
 import { invalid, notFound } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
+import type { Vault } from "../../lib/secrets.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { refuseDeleting } from "../shared/desired-state.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
 import { KIND, repositoryAt, resourceOf } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
+import { deployKeyFor } from "./sources/deploy-key.ts";
 import {
   findApplication,
   lockApplication,
@@ -21,7 +23,7 @@ import {
  * @throws ApiError 404, 409 when the application is being deleted, or 422.
  */
 export async function changeApplication(
-  { db }: KindContext,
+  { db, vault }: KindContext,
   { principal, requestId, body, params }: OperationRequest<ApplicationChange, unknown, { id: string }>,
 ): Promise<ApplicationRow> {
   const { organizationId } = principal;
@@ -29,7 +31,7 @@ export async function changeApplication(
     const application = await lockApplication(tx, organizationId, params.id);
     if (application === undefined) throw notFound("application");
     refuseDeleting(application, "application");
-    const settings = settingsOf(body, application);
+    const settings = settingsOf(vault, body, application);
     await check(tx, application, settings);
     await updateApplication(tx, application.id, settings);
     const event = changed(resourceOf({ ...application, ...settings }), body);
@@ -48,13 +50,15 @@ async function check(tx: Transaction, former: ApplicationRow, settings: Applicat
 }
 
 /** A member that is left out stays; null takes the value away. */
-function settingsOf(change: ApplicationChange, former: ApplicationRow): ApplicationSettings {
-  const { repository, root_directory: rootDirectory, slack_channel: slackChannel } = change;
-  const isSameRepository = repository === undefined || repository === former.repository?.url;
+function settingsOf(vault: Vault, change: ApplicationChange, former: ApplicationRow): ApplicationSettings {
+  const { repository: url, root_directory: rootDirectory, slack_channel: slackChannel } = change;
+  const isSameRepository = url === undefined || url === former.repository?.url;
+  const repository = isSameRepository ? former.repository : url === null ? null : repositoryAt(url);
   return {
     name: change.name ?? former.name,
     slug: change.slug ?? former.slug,
-    repository: isSameRepository ? former.repository : repository === null ? null : repositoryAt(repository),
+    repository,
+    deployKey: deployKeyFor(vault, former.id, repository, former.deployKey),
     rootDirectory: rootDirectory === undefined ? former.rootDirectory : rootDirectory,
     slackChannel: slackChannel === undefined ? former.slackChannel : slackChannel,
     defaultEnvironmentId: change.default_environment_id ?? former.defaultEnvironmentId,

@@ -7,6 +7,7 @@ import type { KindContext } from "../kind.ts";
 import { recordRequest, type NewEvent } from "../shared/events/record.ts";
 import { insertNewEnvironment } from "./environments/create.ts";
 import type { NewApplication } from "./schema.ts";
+import { checkRepository, deployKeyFor } from "./sources/deploy-key.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 import {
   countApplications,
@@ -28,13 +29,17 @@ const MAX_APPLICATIONS = 1_000;
 
 const FIRST_ENVIRONMENT = "production";
 
-/** Creates the requested application, or finds the application that the same Idempotency-Key created before. */
+/**
+ * Creates the requested application, or finds the application that the same Idempotency-Key created before.
+ * @throws ApiError 422
+ */
 export async function createApplication(
   context: KindContext,
   { principal, requestId, body, idempotency }: OperationRequest<NewApplication>,
 ): Promise<{ row: ApplicationRow; isReplayed: boolean }> {
   const { organizationId } = principal;
   const id = newId("app");
+  const repository = body.repository === undefined ? null : repositoryAt(body.repository);
   return await createOnce(context.db, {
     organizationId,
     kind: KIND,
@@ -55,7 +60,8 @@ export async function createApplication(
         name: body.name,
         slug: freeSlug(slug, await slugsLike(tx, organizationId, slug)),
         region: body.region,
-        repository: body.repository === undefined ? null : repositoryAt(body.repository),
+        repository,
+        deployKey: deployKeyFor(context.vault, id, repository, null),
         rootDirectory: body.root_directory ?? null,
         slackChannel: null,
         defaultEnvironmentId: environmentId,
@@ -78,7 +84,11 @@ export function resourceOf({ id, name }: { id: string; name: string }): NewEvent
   return { type: "applications", id, name };
 }
 
-/** The repository at an address. Its default branch is known once its commits were fetched. */
+/**
+ * The repository at an address. Its default branch is known once its commits were fetched.
+ * @throws ApiError 422 when nothing can be fetched from such an address.
+ */
 export function repositoryAt(url: string): Repository {
+  checkRepository(url);
   return { url, defaultBranch: DEFAULT_BRANCH };
 }

@@ -12,12 +12,15 @@ import { environmentsOf } from "./environments/store.ts";
 import { applicationParams } from "./params.ts";
 import { renderApplication } from "./render.ts";
 import { applicationChange, applicationResource, applicationStatuses, newApplication } from "./schema.ts";
+import { rotateDeployKey } from "./rotate.ts";
 import { findApplication, listApplications, type ApplicationRow } from "./store.ts";
+
+type ApplicationRoutes = Routes<ApplicationRow, never, typeof applicationParams>;
 
 /** All operations of applications. */
 export function applicationOperations(context: KindContext): Operation[] {
   const { db } = context;
-  const routes = new Routes<ApplicationRow, never, typeof applicationParams>({
+  const routes: ApplicationRoutes = new Routes({
     tag: "Applications",
     kind: KIND,
     idNoun: "Application",
@@ -64,10 +67,24 @@ export function applicationOperations(context: KindContext): Operation[] {
       body: applicationChange,
       change: (request) => changeApplication(context, request),
     }),
+    rotateOperation(context, routes),
     routes.delete({
       description:
         "Answers at once, and deletes all its environments. The application is gone when nothing of them is left.",
       delete: (request) => deleteApplication(context, request),
     }),
   ];
+}
+
+function rotateOperation(context: KindContext, routes: ApplicationRoutes): Operation {
+  return routes.action({
+    verb: "rotate-deploy-key",
+    summary: "Rotate the deploy key of an application",
+    description:
+      "The former key is gone at once: add the new one at the host of the repository. The host key of the next fetch is believed, as at a first fetch.",
+    successText: "The application, with the public key in `meta.deploy_key`.",
+    isIdempotent: true,
+    canConflict: true,
+    act: (request) => rotateDeployKey(context, request),
+  });
 }

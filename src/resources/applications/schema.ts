@@ -131,6 +131,11 @@ export const applicationResource = z
         }),
         repository_url: z.string().nullable().meta({ example: "https://git.example.com/shop/web.git" }),
         root_directory: z.string().nullable().meta({ example: null }),
+        deploy_key: z.string().nullable().meta({
+          description:
+            "The public key to add at the host of a repository behind SSH, for reading. Null for other repositories.",
+          example: null,
+        }),
       })
       .meta({ id: "ApplicationMeta", description: "Facts beyond the attributes." }),
   })

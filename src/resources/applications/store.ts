@@ -14,11 +14,21 @@ export interface Repository {
   defaultBranch: string;
 }
 
+/** The key pair with which commits are fetched over SSH. */
+export interface DeployKey {
+  /** OpenSSH's form. */
+  publicKey: string;
+  /** The private half. */
+  sealed: string;
+}
+
 /** The members that a customer may change later. */
 export interface ApplicationSettings {
   name: string;
   slug: string;
   repository: Repository | null;
+  /** Null without a repository behind SSH. */
+  deployKey: DeployKey | null;
   rootDirectory: string | null;
   slackChannel: string | null;
   defaultEnvironmentId: string | null;
@@ -43,6 +53,9 @@ export interface ApplicationRow extends ApplicationValues {
 /** A constant, safe to insert into a statement. */
 const SELECT = `
   select r.id, r.organization_id as "organizationId", r.host_id as "hostId", r.name, r.slug, r.region, r.repository,
+         case when r.deploy_key is not null then
+           jsonb_build_object('publicKey', r.deploy_key, 'sealed', r.sealed_deploy_key)
+         end as "deployKey",
          r.root_directory as "rootDirectory", r.slack_channel as "slackChannel",
          r.default_environment_id as "defaultEnvironmentId", r.status, ${CREATED_AT} as "createdAt",
          array(select id from environments where application_id = r.id order by id) as "environmentIds"
@@ -52,11 +65,12 @@ const SELECT = `
 export async function insertApplication(tx: Transaction, values: ApplicationValues): Promise<void> {
   await tx`
     insert into applications (
-      id, organization_id, host_id, name, slug, region, repository, root_directory, slack_channel,
-      default_environment_id)
+      id, organization_id, host_id, name, slug, region, repository, deploy_key, sealed_deploy_key, root_directory,
+      slack_channel, default_environment_id)
     values (
       ${values.id}, ${values.organizationId}, ${values.hostId}, ${values.name}, ${values.slug}, ${values.region},
-      ${values.repository}::jsonb, ${values.rootDirectory}, ${values.slackChannel}, ${values.defaultEnvironmentId})`;
+      ${values.repository}::jsonb, ${values.deployKey?.publicKey ?? null}, ${values.deployKey?.sealed ?? null},
+      ${values.rootDirectory}, ${values.slackChannel}, ${values.defaultEnvironmentId})`;
 }
 
 /** The organization's application with this id. */
@@ -129,9 +143,17 @@ export async function updateApplication(
   await tx`
     update applications
     set name = ${settings.name}, slug = ${settings.slug}, repository = ${settings.repository}::jsonb,
+        deploy_key = ${settings.deployKey?.publicKey ?? null},
+        sealed_deploy_key = ${settings.deployKey?.sealed ?? null},
         root_directory = ${settings.rootDirectory}, slack_channel = ${settings.slackChannel},
         default_environment_id = ${settings.defaultEnvironmentId}
     where id = ${id}`;
+}
+
+/** Replaces the deploy key of an application. */
+export async function writeDeployKey(tx: Transaction, id: string, key: DeployKey): Promise<void> {
+  await tx`
+    update applications set deploy_key = ${key.publicKey}, sealed_deploy_key = ${key.sealed} where id = ${id}`;
 }
 
 /** Marks an application for deletion. */

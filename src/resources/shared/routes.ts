@@ -156,7 +156,7 @@ export class Routes<
       params: item.params,
       operationId: verb
         .replace(/^\w+/, `$&${idNoun}`)
-        .replace(/-(\w)/, (_dash, letter) => letter.toUpperCase()),
+        .replaceAll(/-(\w)/g, (_dash, letter) => letter.toUpperCase()),
       summary,
       ...(body && { body }),
       ...(isIdempotent && { isIdempotent }),

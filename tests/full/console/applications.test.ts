@@ -109,13 +109,16 @@ test("the settings of an application are changed, and a wrong value is said at i
   const { page } = window;
   await submitWrong(body(), "Save", { Slug: "Not A Slug", Repository: "nowhere" });
   await page.getByLabel("Slug", { exact: true }).fill("shop");
-  await page.getByLabel("Repository", { exact: true }).fill("https://git.example.com/shop/web.git");
+  await page.getByLabel("Repository", { exact: true }).fill("git@git.example.com:shop/web.git");
   await page.getByLabel("Default environment").selectOption("staging");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Web shop is being changed.").waitFor();
   const [changed] = await applications();
   expect(changed?.attributes.slug).toBe("shop");
-  expect(changed?.meta.repository_url).toBe("https://git.example.com/shop/web.git");
+  expect(changed?.meta.repository_url).toBe("git@git.example.com:shop/web.git");
+  expect(changed?.meta.deploy_key).toStartWith("ssh-ed25519 ");
+  await page.getByText(changed?.meta.deploy_key ?? "").waitFor();
+  await page.getByRole("button", { name: "Copy deploy key" }).waitFor();
   expect(changed?.relationships.defaultEnvironment.data?.id).not.toBe((await environment()).id);
 });
 

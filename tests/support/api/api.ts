@@ -55,6 +55,8 @@ export interface TestStore {
 export interface TestApiOptions extends Partial<AppOptions> {
   portRange?: ServedHost["portRange"];
   quotas?: Partial<Quotas>;
+  /** Whether commits may be fetched from this machine. */
+  mayReachItself?: boolean;
   /** A new store when left out. */
   store?: TestStore;
 }
@@ -89,7 +91,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     hosts: hostDirectory([host]),
     quotas: { ...NO_QUOTAS, ...options.quotas },
     edge: { domain: "localhost", httpPort: 8_080, httpsPort: null },
-    repositories: new Repositories(sources),
+    repositories: new Repositories(sources, { mayReachItself: options.mayReachItself ?? false }),
     log,
   });
   const app = await createApp({

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../../src/lib/errors.ts";
 import { ensureChromium } from "./chromium.ts";
 import { PHP_EXTENSIONS, PHP_HOME, phpProgram, PROGRAMS_HOME } from "./programs.ts";
+import { ensureSshServer } from "./ssh-server.ts";
 import { unpackPackages } from "./unpack-packages.ts";
 
 /** Each program with its package. */
@@ -74,5 +75,6 @@ if (phpProgram() === null) {
   );
 }
 
-// Several tests would fetch it at the same time otherwise.
+// Several tests would fetch them at the same time otherwise.
 await ensureChromium();
+await ensureSshServer();

@@ -1,5 +1,7 @@
 // The page of an application: its environments, its settings, and its deletion.
+import type { ReactNode } from "react";
 import { client } from "../../../console/parts/client.ts";
+import { CopyButton } from "../../../console/parts/copy.tsx";
 import type { Field } from "../../../console/parts/form-fields.ts";
 import { Facts, Section } from "../../../console/parts/layout.tsx";
 import type { PageProps } from "../../../console/parts/page.tsx";
@@ -38,6 +40,7 @@ function ApplicationFacts({ application: { id, attributes, meta } }: { applicati
         facts={[
           ["Region", attributes.region],
           ["Repository", meta.repository_url ?? "pushed or uploaded"],
+          ...deployKeyFact(meta.deploy_key),
           ["Root directory", meta.root_directory ?? "the whole source"],
           ["Created", attributes.created_at && <Moment key="created" at={attributes.created_at} />],
           [
@@ -50,6 +53,20 @@ function ApplicationFacts({ application: { id, attributes, meta } }: { applicati
       />
     </Section>
   );
+}
+
+/** The public key to add at the host of the repository. */
+function deployKeyFact(key: string | null): [string, ReactNode][] {
+  if (key === null) return [];
+  return [
+    [
+      "Deploy key",
+      <span key="deploy-key" className="flex min-w-0 items-start gap-1">
+        <code className="min-w-0 font-mono text-xs break-all">{key}</code>
+        <CopyButton text={key} label="deploy key" />
+      </span>,
+    ],
+  ];
 }
 
 function ApplicationSettings({ application }: { application: ConsoleApplication }) {

@@ -4,6 +4,7 @@ import { withoutCredentials } from "../../../sources/git.ts";
 import type { KindContext } from "../../kind.ts";
 import type { Commit } from "../deployments/store.ts";
 import type { ApplicationRow } from "../store.ts";
+import { privateKeyOf } from "./deploy-key.ts";
 import { readCommit } from "./read-commit.ts";
 
 /** The end of a fetch that a reader waits for, or that takes as long as its repository needs. */
@@ -17,16 +18,18 @@ export interface FetchOptions {
  * @throws PublicError with the reason of git, without the credentials in the address.
  */
 export async function fetchSource(
-  { repositories, log }: KindContext,
-  { id, repository: source }: ApplicationRow,
+  { repositories, vault, log }: KindContext,
+  application: ApplicationRow,
   branch: string,
   { signal, ...deadline }: FetchOptions = {},
 ): Promise<Commit> {
+  const { id, repository: source } = application;
   if (source === null) throw new PublicError("The application has no repository to fetch from.");
   const repository = await repositories.of(id);
   const { mayReachItself } = repositories;
+  const deployKey = privateKeyOf(vault, application);
   const hash = await repository.fetch(
-    { url: source.url, branch, deployKey: null, mayReachItself, ...deadline },
+    { url: source.url, branch, deployKey, mayReachItself, ...deadline },
     signal,
   );
   repository.tidy().catch((error: unknown) => log.warn({ error, id }, "a repository could not be packed"));
