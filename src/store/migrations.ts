@@ -30,6 +30,7 @@ import websocketMetrics from "../../migrations/0028_websocket_metrics.sql" with 
 import applications from "../../migrations/0029_applications.sql" with { type: "text" };
 import commands from "../../migrations/0030_commands.sql" with { type: "text" };
 import backgroundProcesses from "../../migrations/0031_background_processes.sql" with { type: "text" };
+import environmentMetrics from "../../migrations/0032_environment_metrics.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -64,4 +65,5 @@ export const migrations: Migration[] = [
   { name: "0029_applications", sql: applications },
   { name: "0030_commands", sql: commands },
   { name: "0031_background_processes", sql: backgroundProcesses },
+  { name: "0032_environment_metrics", sql: environmentMetrics },
 ];

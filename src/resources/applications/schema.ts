@@ -143,3 +143,4 @@ export type {
   EnvironmentLogFilterType,
   EnvironmentLogsDocument,
 } from "./logs/schema.ts";
+export type { EnvironmentMetrics } from "./metrics/schema.ts";
