@@ -8,7 +8,11 @@ import type {
   VariablesDeletion,
   VariablesInsert,
 } from "../resources/applications/schema.ts";
-import type { EnvironmentLogEntry, EnvironmentLogsDocument } from "../resources/applications/schema.ts";
+import type {
+  EnvironmentLogEntry,
+  EnvironmentLogsDocument,
+  EnvironmentMetrics,
+} from "../resources/applications/schema.ts";
 import { Collection } from "./collection.ts";
 import { Commands } from "./commands.ts";
 import { Deployments, type DeploymentDocument } from "./deployments.ts";
@@ -20,6 +24,7 @@ import {
   readEnvironmentLogs,
 } from "./environment-logs.ts";
 import { Instances } from "./instances.ts";
+import { type MetricPeriod, type MetricStep, readMetrics } from "./metrics.ts";
 import { type NewUpload, type PlanDocument, sendUpload } from "./uploads.ts";
 
 /** An environment, with its application where `include: ["application"]` asks for it. */
@@ -85,6 +90,11 @@ export class Environments extends Collection<EnvironmentKind> {
   /** Stops an environment, and cancels a deployment that is under way. */
   async stop(id: string): Promise<EnvironmentDocument> {
     return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/stop` });
+  }
+
+  /** Reads the metrics, of the last six hours by default; nothing is woken. */
+  async metrics(id: string, period?: MetricPeriod, step?: MetricStep): Promise<EnvironmentMetrics> {
+    return await readMetrics<EnvironmentMetrics>(this.connection, this.pathOf(id), period, step);
   }
 
   /** Reads a page of the log, from the oldest entry that is kept on; nothing is woken. */

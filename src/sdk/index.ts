@@ -68,6 +68,7 @@ export type {
   EnvironmentLogEntry,
   EnvironmentLogFilterType,
   EnvironmentLogsDocument,
+  EnvironmentMetrics,
 } from "../resources/applications/schema.ts";
 export type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts";
 export type { InstanceMetricPeriod, MetricStep } from "../resources/shared/metrics-schema.ts";

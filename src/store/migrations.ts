@@ -31,6 +31,7 @@ import applications from "../../migrations/0029_applications.sql" with { type: "
 import commands from "../../migrations/0030_commands.sql" with { type: "text" };
 import backgroundProcesses from "../../migrations/0031_background_processes.sql" with { type: "text" };
 import deployKeys from "../../migrations/0032_deploy_keys.sql" with { type: "text" };
+import environmentMetrics from "../../migrations/0033_environment_metrics.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: Migration[] = [
   { name: "0030_commands", sql: commands },
   { name: "0031_background_processes", sql: backgroundProcesses },
   { name: "0032_deploy_keys", sql: deployKeys },
+  { name: "0033_environment_metrics", sql: environmentMetrics },
 ];

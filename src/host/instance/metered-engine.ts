@@ -23,7 +23,7 @@ export class MeteredEngine {
     this.#parts = parts;
   }
 
-  /** The instance at this moment; null for an instance that has no address for customers, such as the store. */
+  /** The instance at this moment; null for an instance that customers have no part in, such as the store. */
   get now(): MeteredInstance | null {
     return seen(this.#parts);
   }
@@ -32,7 +32,9 @@ export class MeteredEngine {
 function seen({ id, settings, file, condition, runner }: Parts): MeteredInstance | null {
   const { manifest } = file;
   const { process, runnable } = runner;
-  if (manifest === null || manifest.spec.exposure.port === null) return null;
+  if (manifest === null) return null;
+  // A background process has no address, and takes processor and memory of its customer's all the same.
+  if (manifest.spec.exposure.port === null && manifest.spec.kind !== "application") return null;
   const isAnswering = condition.state === "running" || condition.state === "draining";
   return {
     id,

@@ -148,3 +148,4 @@ export type {
   EnvironmentLogFilterType,
   EnvironmentLogsDocument,
 } from "./logs/schema.ts";
+export type { EnvironmentMetrics } from "./metrics/schema.ts";

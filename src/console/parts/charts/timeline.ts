@@ -65,7 +65,7 @@ export function linesOf(series: Series, chart: Chart, { times, isAsleep }: Timel
   if (points.size === 0) return [];
   const count = "labels" in series ? series.labels.length : 1;
   return Array.from({ length: count }, (_, index) => ({
-    name: chart.lines?.[index] ?? chart.title,
+    name: chart.lines?.[index] ?? labelOf(series, index) ?? chart.title,
     values: times.map((at, position) =>
       isAsleep[position] === true && chart.holdsAsleep !== true ? null : (points.get(at)?.[index] ?? null),
     ),
@@ -110,4 +110,9 @@ export function asleepSpans({ times, step, isAsleep }: Timeline): { from: number
     else spans.push({ from: at, until: at + step });
   }
   return spans;
+}
+
+/** The label of a line that is not alone in its series. */
+function labelOf(series: Series, index: number): string | undefined {
+  return "labels" in series && series.labels.length > 1 ? series.labels[index] : undefined;
 }

@@ -1,20 +1,23 @@
 // The page of an environment: its address, what serves there, and its deployments.
 import { ExternalLink } from "lucide-react";
+import { MetricsSection } from "../../../console/parts/charts/metrics-section.tsx";
+import { type MetricsSearch, PERIODS } from "../../../console/parts/charts/period.ts";
 import { CopyButton } from "../../../console/parts/copy.tsx";
 import { Facts, Section } from "../../../console/parts/layout.tsx";
 import type { PageProps } from "../../../console/parts/page.tsx";
 import { Ago, Moment } from "../../../console/parts/time.tsx";
 import type { DeploymentResource, EnvironmentResource } from "../../../sdk/index.ts";
 import { Beginning } from "./beginning.tsx";
+import { environmentCharts } from "./charts.ts";
 import { shortHash, titleOf } from "./deployment-texts.ts";
 import { DeploymentsSection } from "./deployments-section.tsx";
 import { EnvironmentActions } from "./environment-actions.tsx";
 import { EnvironmentFrame } from "./environment-frame.tsx";
 import { addressOf, urlOf } from "./environment-texts.ts";
 import { ProcessesSection } from "./processes-section.tsx";
-import { type EnvironmentIds, useDeployment } from "./queries.ts";
+import { type EnvironmentIds, environmentsOf, useDeployment } from "./queries.ts";
 
-export default function EnvironmentPage({ params }: PageProps) {
+export default function EnvironmentPage({ params, search, setSearch }: PageProps<MetricsSearch>) {
   return (
     <EnvironmentFrame
       params={params}
@@ -28,6 +31,15 @@ export default function EnvironmentPage({ params }: PageProps) {
           )}
           <ProcessesSection environment={environment} ids={ids} />
           <DeploymentsSection environment={environment} ids={ids} />
+          <MetricsSection
+            key={environment.id}
+            queryKey={["applications", "metrics", environment.id]}
+            read={(period) => environmentsOf(ids.applicationId).metrics(environment.id, period)}
+            charts={environmentCharts}
+            periods={PERIODS}
+            restWord={environment.attributes.uses_hibernation ? "asleep" : "not running"}
+            {...{ search, setSearch }}
+          />
           <EnvironmentFacts environment={environment} ids={ids} />
         </>
       )}

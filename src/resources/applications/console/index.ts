@@ -1,4 +1,5 @@
 // The pages of applications in the console.
+import { parseMetricsSearch } from "../../../console/parts/charts/period.ts";
 import type { ConsoleKind } from "../../../console/parts/kind.ts";
 import { parseListSearch } from "../../../console/parts/list-search.ts";
 import { parseLogSearch } from "../../../console/parts/logs/log-search.ts";
@@ -29,6 +30,7 @@ export const applications: ConsoleKind<ConsoleApplication> = {
     definePage({
       path: "/applications/$id/environments/$environment",
       title: "Environment",
+      parseSearch: parseMetricsSearch,
       load: () => import("./environment.tsx"),
     }),
     definePage({

@@ -8,6 +8,7 @@ import { renderDeployment } from "../deployments/render.ts";
 import { deploymentResource } from "../deployments/schema.ts";
 import { environmentParams, type applicationParams } from "../params.ts";
 import { environmentLogOperation } from "../logs/operation.ts";
+import { environmentMetricsOperation } from "../metrics/operation.ts";
 import { environmentStart } from "./schema.ts";
 import { startEnvironment, stopEnvironment } from "./start-stop.ts";
 import type { EnvironmentRow } from "./store.ts";
@@ -17,7 +18,12 @@ export type EnvironmentRoutes = Routes<EnvironmentRow, typeof applicationParams,
 
 /** The operations about what runs in an environment. */
 export function lifeOperations(context: KindContext, routes: EnvironmentRoutes): Operation[] {
-  return [startOperation(context), stopOperation(context, routes), environmentLogOperation(context)];
+  return [
+    startOperation(context),
+    stopOperation(context, routes),
+    environmentLogOperation(context),
+    environmentMetricsOperation(context),
+  ];
 }
 
 function stopOperation(context: KindContext, routes: EnvironmentRoutes): Operation {

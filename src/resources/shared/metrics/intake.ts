@@ -79,7 +79,7 @@ export async function takeReadings(
 
 /**
  * One statement for all instances and minutes, which counts the usage of those minutes too that were not there before.
- * Ids that belong to no resource are left out.
+ * Ids that belong to no resource are left out. The processes of an application count together for what they run for.
  */
 async function insertRows(
   tx: Transaction,
@@ -95,13 +95,18 @@ async function insertRows(
     ]);
     return [[hostId, at, []], ...ofInstances];
   });
-  const figures = COLUMNS.map((_, index) => `(reading -> 2 ->> ${index})::float8`).join(", ");
+  const figures = COLUMNS.map((_, index) => `sum((reading -> 2 ->> ${index})::float8)`).join(", ");
   await tx.unsafe(
-    `with added as (
+    `with each as (
+       select distinct on (reading ->> 0, reading ->> 1)
+         measured_as(reading ->> 0) as id, (reading ->> 1)::timestamptz as at, reading
+       from json_array_elements($1::text::json) with ordinality readings (reading, place)
+       order by reading ->> 0, reading ->> 1, place),
+     added as (
        insert into metrics_minutes (resource_id, at, minutes, ${COLUMNS.join(", ")})
-       select reading ->> 0, (reading ->> 1)::timestamptz, 1, ${figures}
-       from json_array_elements($1::text::json) reading
-       where exists (select from measured where id = reading ->> 0 and host_id = $2)
+       select id, at, 1, ${figures} from each
+       where exists (select from measured where measured.id = each.id and host_id = $2)
+       group by id, at
        on conflict (resource_id, at) do nothing
        returning *)
      ${COUNT_USAGE}`,

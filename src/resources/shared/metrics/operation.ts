@@ -16,7 +16,7 @@ import { readMetrics, type ResourceMetrics } from "./read.ts";
 
 /** What differs between the kinds. */
 interface MetricsRoute<Row> {
-  kind: InstanceKind;
+  kind: InstanceKind | "applications";
   path: string;
   operationId: string;
   tag: string;
@@ -26,8 +26,15 @@ interface MetricsRoute<Row> {
   /** What the answer says of the times without a process, as a sentence. */
   rest: string;
   find(organizationId: string, id: string): Promise<Row | undefined>;
-  /** The series of the answer. */
-  render(metrics: ResourceMetrics, row: Row): object;
+  /**
+   * The series of the answer.
+   * @param read reads the metrics of a part of the resource over the same period.
+   */
+  render(
+    metrics: ResourceMetrics,
+    row: Row,
+    read: (part: string) => Promise<ResourceMetrics>,
+  ): object | Promise<object>;
 }
 
 /** What a sleeping engine has. */
@@ -55,9 +62,13 @@ export function metricsOperation<Row extends { id: string; hostId: string; creat
       const step = stepOf(period, available, asked);
       const row = await route.find(principal.organizationId, id);
       if (row === undefined) throw notFound(noun);
-      const metrics = await readMetrics(db, row, { period, step });
+      const nowMs = Date.now();
+      const { hostId, createdAt } = row;
+      const read = (part: string) =>
+        readMetrics(db, { id: part, hostId, createdAt }, { period, step }, nowMs);
+      const metrics = await read(row.id);
       const meta = { period, step, available_periods: metricPeriodNames, available_steps: available };
-      return { document: { data: route.render(metrics, row), meta } };
+      return { document: { data: await route.render(metrics, row, read), meta } };
     },
   });
 }

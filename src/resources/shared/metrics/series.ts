@@ -11,7 +11,11 @@ export type LineValue = (stretch: Stretch) => number | null;
 
 /** Lines with these labels. A stretch has a point when all its values are known. */
 export function linesOf({ stretches }: ResourceMetrics, lines: Record<string, LineValue>): Lines {
-  const values = Object.values(lines);
+  return seriesOf(stretches, Object.keys(lines), Object.values(lines));
+}
+
+/** Labels may repeat, as those of two background processes of a type do. */
+function seriesOf(stretches: readonly Stretch[], labels: string[], values: readonly LineValue[]): Lines {
   const data = stretches.flatMap((stretch) => {
     const y = values.map((value) => value(stretch));
     return y.some((value) => value === null)
@@ -20,7 +24,23 @@ export function linesOf({ stretches }: ResourceMetrics, lines: Record<string, Li
   });
   const mean = (index: number) => data.reduce((total, { y }) => total + (y[index] ?? 0), 0) / data.length;
   const average = data.length === 0 ? [] : values.map((_, index) => rounded(mean(index)));
-  return { labels: Object.keys(lines), average, data };
+  return { labels, average, data };
+}
+
+/** A line for each part of a resource. A stretch has a point when all parts have a value. */
+export function linesOfParts(
+  parts: readonly { label: string; metrics: ResourceMetrics }[],
+  value: LineValue,
+): Lines {
+  const stretches = parts.map(
+    ({ metrics }) => new Map(metrics.stretches.map((stretch) => [stretch.atMs, stretch])),
+  );
+  const values = stretches.map((ofPart): LineValue => ({ atMs }) => {
+    const stretch = ofPart.get(atMs);
+    return stretch === undefined ? null : value(stretch);
+  });
+  const labels = parts.map(({ label }) => label);
+  return seriesOf(parts[0]?.metrics.stretches ?? [], labels, values);
 }
 
 /** What adds up in each stretch, and its total over the period. */

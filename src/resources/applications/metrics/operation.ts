@@ -1,0 +1,44 @@
+// The operation that reads the metrics of an environment.
+import type { Operation } from "../../../api/operation/operation.ts";
+import type { KindContext } from "../../kind.ts";
+import { metricsOperation } from "../../shared/metrics/operation.ts";
+import { linesOfParts, meanOf, shareOf } from "../../shared/metrics/series.ts";
+import { KIND } from "../create.ts";
+import { findEnvironment } from "../environments/store.ts";
+import { environmentParams } from "../params.ts";
+import { partsOf } from "./parts.ts";
+import { environmentMetricsDocument, type EnvironmentMetrics } from "./schema.ts";
+
+/** The operation, which asks only the store. */
+export function environmentMetricsOperation(context: KindContext): Operation {
+  const { db } = context;
+  return metricsOperation(context, {
+    kind: KIND,
+    path: "/environments/:id/metrics",
+    operationId: "getEnvironmentMetrics",
+    tag: "Environments",
+    noun: "environment",
+    params: environmentParams,
+    schema: environmentMetricsDocument,
+    rest: "While it sleeps, it takes no processor and no memory.",
+    find: (organizationId, id) => findEnvironment(db, organizationId, id),
+    async render(_, { id }, read): Promise<EnvironmentMetrics["data"]> {
+      const parts = await partsOf(db, id);
+      const measured = await Promise.all(
+        parts.map(async ({ id: part, name, isInstance }) => ({
+          label: name,
+          isInstance,
+          metrics: await read(part),
+        })),
+      );
+      const replicas = measured
+        .filter(({ isInstance }) => isInstance)
+        .map(({ metrics }) => ({ label: "replicas", metrics }));
+      return {
+        cpu_usage: linesOfParts(measured, shareOf("cpuMs")),
+        memory_usage: linesOfParts(measured, meanOf("memoryBytes")),
+        replica_count: linesOfParts(replicas, shareOf("awakeMs")),
+      };
+    },
+  });
+}
