@@ -72,8 +72,8 @@ export class TestApplication {
   }
 
   /** Uploads files, and waits for the end of their deployment. */
-  async deploy(files: Files): Promise<DeploymentResource> {
-    return await this.ended((await this.upload(files)).id);
+  async deploy(files: Files, timeoutMs?: number): Promise<DeploymentResource> {
+    return await this.ended((await this.upload(files)).id, timeoutMs);
   }
 
   /** Starts the release of an earlier deployment again, and waits for the end. */
@@ -92,12 +92,13 @@ export class TestApplication {
   }
 
   /** The deployment once it has ended. */
-  async ended(id: string): Promise<DeploymentResource> {
+  async ended(id: string, timeoutMs?: number): Promise<DeploymentResource> {
     let deployment = await this.deployment(id);
-    await until(`the deployment ${id} ends`, async () => {
+    const hasEnded = async () => {
       deployment = await this.deployment(id);
       return deployment.attributes.finished_at !== null;
-    });
+    };
+    await until(`the deployment ${id} ends`, hasEnded, timeoutMs);
     return deployment;
   }
 
