@@ -19,6 +19,8 @@ const PACKAGES: Record<string, string> = {
   mariadb: "mariadb-client",
   "mariadb-dump": "mariadb-client",
   openssl: "openssl",
+  ssh: "openssh-client",
+  "ssh-keygen": "openssh-client",
 };
 
 /** Puts the programs into a folder of their own, each behind a script that finds the libraries of its package. */

@@ -51,14 +51,18 @@ async function install(): Promise<void> {
   const python = Bun.which("python3");
   if (python === null)
     throw new Error("The snippets for Python are tested with python3, which is missing here.");
-  const unfinished = `${HOME}.tmp`;
-  await rm(unfinished, { recursive: true, force: true });
-  await mkdir(join(unfinished, "node"), { recursive: true });
-  await Promise.all([
-    installNode(join(unfinished, "node")),
-    installPython(python, join(unfinished, "python")),
-  ]);
-  await rename(unfinished, HOME);
+  // Two test files may begin at the same time. The first to end gives its folder the name.
+  const unfinished = `${HOME}.${process.pid}.tmp`;
+  try {
+    await mkdir(join(unfinished, "node"), { recursive: true });
+    await Promise.all([
+      installNode(join(unfinished, "node")),
+      installPython(python, join(unfinished, "python")),
+    ]);
+    if (!existsSync(HOME)) await rename(unfinished, HOME);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
 }
 
 async function installNode(folder: string): Promise<void> {
