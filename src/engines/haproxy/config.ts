@@ -6,27 +6,18 @@ import type { Certificate, EngineContext } from "../engine.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
+import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
 import { FAILURE_STATUSES, page, pageFile, pageFiles } from "./pages.ts";
-import { confPath } from "./paths.ts";
+import { confPath, RUN } from "./paths.ts";
 import { letterOf, policyTables, requestRules, responseRules } from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
 export const SOCKET_NAME = "admin.sock";
 
-const RUN = "../run";
 /** The host's socket lies beside all instances. */
 const WAKE_SOCKET = "../../../run/edge.sock";
-/** Between the ring and the proxy in front of the host's socket. */
-const LINES_SOCKET = `${RUN}/lines.sock`;
-const ACCESS_SOCKET = "../../../run/access.sock";
-
-/** What the edge keeps of requests in memory while the host is away; a line is longer than its texts when escaped. */
-const [ACCESS_BYTES, ACCESS_LINE_BYTES] = [4 * 1024 ** 2, 8_192];
-
-/** The requests of a route in a second that are logged; the edge counts the others. */
-const LOGGED_REQUESTS_PER_SECOND = 500;
 
 /**
  * The map from names to routes, and that from routes to where they lead: `PORT,PORT:TIMEOUT:POLICY`, with the time in
@@ -125,65 +116,6 @@ function defaults(): string[] {
       (status) =>
         `http-error status ${status} ${type} lf-file ${confPath(pageFile(status))} hdr cache-control no-store`,
     ),
-  ];
-}
-
-/** Lines about requests, in memory until the host has read them. The edge waits for nobody: without room it leaves out. */
-function accessRing(): string[] {
-  return [
-    "ring access",
-    "format raw",
-    `maxlen ${ACCESS_LINE_BYTES}`,
-    `size ${ACCESS_BYTES}`,
-    "timeout connect 1s",
-    "timeout server 10s",
-    `server host unix@${LINES_SOCKET}`,
-  ];
-}
-
-/**
- * Passes the lines on to the host. A ring whose server refuses it tries again at once and for ever, which would take the
- * processor from all requests while the host is away. So the ring has a server that always takes it, and waits there.
- */
-function accessProxy(): string[] {
-  return [
-    "listen access-lines",
-    "mode tcp",
-    `bind unix@${LINES_SOCKET} mode 600`,
-    "timeout connect 1s",
-    "timeout client 24d",
-    "timeout server 24d",
-    "tcp-request inspect-delay 24d",
-    "tcp-request content lua.await_host",
-    `server host unix@${ACCESS_SOCKET}`,
-  ];
-}
-
-/** The text of a variable in JSON. */
-function textOf(name: string): string {
-  return `"%[var(txn.${name}),json(utf8s)]"`;
-}
-
-/** A line of JSON about a request. Texts of clients come last and are bounded; a query may have secrets, and is left out. */
-function accessLines(): string[] {
-  const members = [
-    `"r":"%[var(txn.route)]"`,
-    `"s":%ST,"b":%B,"d":%Ta`,
-    `"i":"%[src]"`,
-    `"m":${textOf("method")},"p":${textOf("path")},"u":${textOf("agent")}`,
-  ];
-  return [
-    `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,
-    `log-format '{${members.join(",")}}'`,
-    "http-request set-var(txn.method) method,bytes(0,16)",
-    "http-request set-var(txn.path) path,bytes(0,1024)",
-    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256)",
-    // Neither probes nor requests that reach no application are of a log.
-    "http-request set-log-level silent unless { var(txn.target) -m found }",
-    "http-request set-log-level silent if { var(txn.probe) -m bool }",
-    `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
-    "http-request sc-inc-gpc0(1) if is_flood",
-    "http-request set-log-level silent if is_flood",
   ];
 }
 

@@ -7,3 +7,6 @@ export const CONF = "../conf";
 export function confPath(name: string): string {
   return `${CONF}/${name}`;
 }
+
+/** The folder of sockets. */
+export const RUN = "../run";
