@@ -56,7 +56,7 @@ export interface SshConnection {
 /**
  * The variables that have git use ssh. The first host key that is seen with a deploy key is believed and kept; another
  * is refused later.
- * @throws SourceRefusal when the machine has no ssh, or the key is none.
+ * @throws SourceRefusal when the machine has no ssh, or the deploy key is not a private key.
  */
 export async function sshVariables(connection: SshConnection): Promise<Record<string, string>> {
   const { address, machine, deployKey, keys, repository, program = SSH } = connection;

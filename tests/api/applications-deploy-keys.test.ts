@@ -180,7 +180,7 @@ describe("a deploy key", () => {
     expect(await keyOf(id)).toBeNull();
   });
 
-  test("is rotated once for an Idempotency-Key, by those that may write", async () => {
+  test("is rotated once for an Idempotency-Key, and only with the ability to write", async () => {
     const { id } = await newApplication(api, FIELDS);
     const former = await keyOf(id);
     const reader = await api.newToken(["applications:read"]);

@@ -8,7 +8,7 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
-import { FAILURE_STATUSES, page, pageFile, pageFiles } from "./pages.ts";
+import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
 import { letterOf, policyTables, requestRules, responseRules } from "./policy.ts";
 
@@ -89,7 +89,6 @@ function globalSection({ spec }: EngineContext<EdgeSpec>): string[] {
 }
 
 function defaults(): string[] {
-  const type = 'content-type "text/html; charset=utf-8"';
   return [
     "defaults",
     "mode http",
@@ -112,10 +111,7 @@ function defaults(): string[] {
     "retries 10",
     "compression algo gzip",
     `compression type ${COMPRESSED.join(" ")}`,
-    ...FAILURE_STATUSES.map(
-      (status) =>
-        `http-error status ${status} ${type} lf-file ${confPath(pageFile(status))} hdr cache-control no-store`,
-    ),
+    ...FAILURE_STATUSES.map((status) => `http-error ${page(status)}`),
   ];
 }
 

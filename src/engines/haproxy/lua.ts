@@ -12,10 +12,10 @@ const HOST_RETRY_MS = 50;
 const ACCESS_RETRY_MS = 250;
 
 /**
- * The converter `lua.next_port` takes one port of a list after the other. The action `lua.wake` sets `txn.port`, or
- * `txn.refusal` when there is none. While no host answers it tries again: an instance that sleeps cannot be had without
- * a host, and a killed host is back within a second. The action `lua.await_host` ends once the host takes the lines
- * about requests.
+ * The converter `lua.next_port` takes one port of a list after the other. The action `lua.wake` has the host wake the
+ * instances of a route. It sets `txn.port` to the port of an instance that runs, or `txn.refusal` to the reason why none
+ * does. While no host answers, the action asks again: only a host can wake an instance, and a killed host is back within
+ * a second. The action `lua.await_host` ends once the host takes the lines about requests.
  * @param sockets the paths of the host's sockets, from the folder that the edge runs in.
  */
 export function luaScript(sockets: { wakes: string; access: string }): string {

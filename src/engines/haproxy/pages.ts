@@ -1,6 +1,6 @@
 // The pages that the edge itself answers with, when no application can.
 
-import { challengeScript } from "./challenge.ts";
+import { CHALLENGE_SCRIPT } from "./challenge.ts";
 import { confPath } from "./paths.ts";
 
 /** A page of the edge. */
@@ -59,11 +59,11 @@ const STYLE =
 const CHALLENGE_FILE = "challenge.html";
 
 /** The name of the file of a status. */
-export function pageFile(status: number): string {
+function pageFile(status: number): string {
   return `${status}.html`;
 }
 
-/** The arguments of `return` for a page. */
+/** The arguments of `return` and `http-error` for a page. */
 export function page(name: number | "challenge"): string {
   const type = 'content-type "text/html; charset=utf-8"';
   const [status, file] = name === "challenge" ? [CHALLENGE.status, CHALLENGE_FILE] : [name, pageFile(name)];
@@ -75,10 +75,10 @@ export const FAILURE_STATUSES = PAGES.map(({ status }) => status).filter((status
 
 /** The files of all pages. HAProxy puts the id of the request in. */
 export function pageFiles(): Record<string, string> {
-  const { before, seed, after } = challengeScript("%[var(txn.seed)]");
+  const script = `<script>var SEED="%[var(txn.seed)]";${escaped(CHALLENGE_SCRIPT)}</script>`;
   return {
     ...Object.fromEntries(PAGES.map((each) => [pageFile(each.status), htmlOf(each)])),
-    [CHALLENGE_FILE]: `${htmlOf(CHALLENGE)}${before}${seed}${escaped(after)}\n`,
+    [CHALLENGE_FILE]: `${htmlOf(CHALLENGE)}${script}\n`,
   };
 }
 

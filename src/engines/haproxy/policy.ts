@@ -7,6 +7,7 @@ import {
   type EdgePolicy,
 } from "../../contracts/edge-route.ts";
 import { BOTS_FILE } from "./bots.ts";
+import { PASS_COOKIE, SOLVED_START } from "./challenge.ts";
 import { page } from "./pages.ts";
 import { confPath } from "./paths.ts";
 
@@ -18,9 +19,6 @@ const CLIENTS = "100k";
 
 /** A banned client is let in again once it has been silent for so long. */
 const BAN = "10m";
-
-/** Bits that the hash of a solved challenge begins with, as hexadecimal zeros: some 65,000 attempts. */
-const SOLVED_START = "0000";
 
 /** What only scanners ask for. Paths of programs that people use, such as WordPress, are not among them. */
 const SCANNED = {
@@ -136,10 +134,9 @@ function limitRules(key: string, refused: string): string[] {
     "http-request set-var(txn.client) src,ipmask(32,64) if is_limited",
     "http-request set-var(txn.caller) var(txn.route),concat(/,txn.client) if is_limited",
     `http-request track-sc2 var(txn.caller) table ${CLIENT_TABLE} if is_limited !is_probe`,
-    ...rateLimits.map((limit) => `acl is_over_${limit} ${field("limit")} -m str ${limit}`),
     ...rateLimits.map(
       (limit) =>
-        `http-request set-var(txn.over) bool(true) if { sc2_http_req_rate gt ${limit} } is_over_${limit}`,
+        `http-request set-var(txn.over) bool(true) if { sc2_http_req_rate gt ${limit} } { ${field("limit")} -m str ${limit} }`,
     ),
     "acl is_over var(txn.over) -m bool",
     `http-request return ${page(429)} hdr retry-after 15 if is_over { ${field("level")} -m str t }`,
@@ -156,7 +153,7 @@ function challengeRules(key: string): string[] {
     `acl challenges ${field("level")} -m str c`,
     "http-request set-var(txn.day) date,div(86400) if is_over",
     `http-request set-var(txn.seed) var(txn.caller),concat(/,txn.day),hmac(sha256,${key}),hex,lower if is_over challenges`,
-    "http-request set-var(txn.nonce) req.cook(pilvi_pass),bytes(0,16) if is_over challenges",
+    `http-request set-var(txn.nonce) req.cook(${PASS_COOKIE}),bytes(0,16) if is_over challenges`,
     `acl is_solved var(txn.seed),concat(/,txn.nonce),sha2(256),hex -m beg ${SOLVED_START}`,
     `http-request return ${page("challenge")} if is_over challenges !is_solved`,
   ];

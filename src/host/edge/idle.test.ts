@@ -4,7 +4,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
 import { named } from "../../../tests/support/engines/named-application.ts";
-import { processorMs } from "../../../tests/support/load/hostile-load.ts";
+import { processorShare } from "../../../tests/support/load/hostile-load.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 
 let lone: LoneEdge;
@@ -17,18 +17,15 @@ beforeAll(async () => {
 
 afterAll(async () => await lone.close());
 
-/** The share of a processor that the edge takes for a while. Only time can show that nothing happens. */
-async function processorShare(): Promise<number> {
+async function isAtRest(): Promise<boolean> {
   const { pid } = lone.engine;
   if (pid === null) throw new Error("the edge does not run");
-  const before = [processorMs(pid), performance.now()] as const;
-  await Bun.sleep(500);
-  return (processorMs(pid) - before[0]) / (performance.now() - before[1]);
+  return (await processorShare(pid)) < 0.05;
 }
 
 test("an edge whose host is away rests, and keeps its lines until a host is there", async () => {
   expect((await lone.get("app.localhost", "/kept")).status).toBe(200);
-  await until("the edge rests", async () => (await processorShare()) < 0.05);
+  await until("the edge rests", isAtRest);
   let lines = "";
   const unix = join(lone.engine.dataDir, "run/access.sock");
   const host = Bun.listen({
@@ -41,5 +38,5 @@ test("an edge whose host is away rests, and keeps its lines until a host is ther
   } finally {
     host.stop(true);
   }
-  await until("the edge rests again", async () => (await processorShare()) < 0.05);
+  await until("the edge rests again", isAtRest);
 });

@@ -35,6 +35,14 @@ export function processorMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
+/** The share of a processor that a process takes during a second. */
+export async function processorShare(pid: number): Promise<number> {
+  const before = [processorMs(pid), performance.now()] as const;
+  // Only time can show that nothing happens.
+  await Bun.sleep(1_000);
+  return (processorMs(pid) - before[0]) / (performance.now() - before[1]);
+}
+
 export function pssKb(pid: number): number {
   return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]);
 }
@@ -89,11 +97,7 @@ export class HostileLoad {
 
   /** The gateway's use of the processor when it has nothing to do, from 0 to 1. */
   async idleShare(): Promise<number> {
-    const { pid } = this.gateway();
-    const before = [processorMs(pid), performance.now()] as const;
-    // Only time can show that nothing happens.
-    await Bun.sleep(1_000);
-    return (processorMs(pid) - before[0]) / (performance.now() - before[1]);
+    return await processorShare(this.gateway().pid);
   }
 
   /** The logs of all processes of Pilvi and of the engines. */

@@ -22,7 +22,7 @@ export function environmentMetricsOperation(context: KindContext): Operation {
     schema: environmentMetricsDocument,
     rest: "While it sleeps, it takes no processor and no memory.",
     find: (organizationId, id) => findEnvironment(db, organizationId, id),
-    async render(_, { id }, read): Promise<EnvironmentMetrics["data"]> {
+    async render({ id }, read): Promise<EnvironmentMetrics["data"]> {
       const parts = await partsOf(db, id);
       const measured = await Promise.all(
         parts.map(async ({ id: part, name, isInstance }) => ({

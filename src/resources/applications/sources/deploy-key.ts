@@ -26,7 +26,7 @@ export function deployKeyFor(
   return needsDeployKey(repository) ? (former ?? newDeployKey(vault, id)) : null;
 }
 
-/** The private half for a fetch; null where there is none. */
+/** The private key that a fetch uses; null for an application without a deploy key. */
 export function privateKeyOf(
   vault: Vault,
   { id, deployKey }: Pick<ApplicationRow, "id" | "deployKey">,

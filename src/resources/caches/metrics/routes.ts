@@ -31,7 +31,7 @@ export function cacheMetricsOperation(
     schema: cacheMetricsDocument,
     rest: ASLEEP,
     find: (organizationId, id) => findCache(context.db, organizationId, id),
-    render: renderCacheMetrics,
+    render: async ({ id }, read) => renderCacheMetrics(await read(id)),
   });
 }
 

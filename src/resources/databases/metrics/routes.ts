@@ -29,7 +29,7 @@ export function databaseMetricsOperation(context: KindContext, tag: string): Ope
     schema: databaseMetricsDocument,
     rest: ASLEEP,
     find: (organizationId, id) => findDatabaseCluster(context.db, organizationId, id),
-    render: renderDatabaseMetrics,
+    render: async (row, read) => renderDatabaseMetrics(await read(row.id), row),
   });
 }
 

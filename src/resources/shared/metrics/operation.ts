@@ -28,13 +28,9 @@ interface MetricsRoute<Row> {
   find(organizationId: string, id: string): Promise<Row | undefined>;
   /**
    * The series of the answer.
-   * @param read reads the metrics of a part of the resource over the same period.
+   * @param read reads what is kept under an id, that of the resource or of a part of it, over the asked period.
    */
-  render(
-    metrics: ResourceMetrics,
-    row: Row,
-    read: (part: string) => Promise<ResourceMetrics>,
-  ): object | Promise<object>;
+  render(row: Row, read: (id: string) => Promise<ResourceMetrics>): Promise<object>;
 }
 
 /** What a sleeping engine has. */
@@ -64,11 +60,10 @@ export function metricsOperation<Row extends { id: string; hostId: string; creat
       if (row === undefined) throw notFound(noun);
       const nowMs = Date.now();
       const { hostId, createdAt } = row;
-      const read = (part: string) =>
-        readMetrics(db, { id: part, hostId, createdAt }, { period, step }, nowMs);
-      const metrics = await read(row.id);
+      const read = (measured: string) =>
+        readMetrics(db, { id: measured, hostId, createdAt }, { period, step }, nowMs);
       const meta = { period, step, available_periods: metricPeriodNames, available_steps: available };
-      return { document: { data: await route.render(metrics, row, read), meta } };
+      return { document: { data: await route.render(row, read), meta } };
     },
   });
 }

@@ -38,7 +38,7 @@ function ofCluster(context: KindContext): Operation {
     schema: metricsDocument,
     rest: NOT_RUNNING,
     find: (organizationId, id) => findWebSocketCluster(context.db, organizationId, id),
-    render: renderCluster,
+    render: async ({ id }, read) => renderCluster(await read(id)),
   });
 }
 
@@ -59,7 +59,7 @@ function ofApplication(context: KindContext): Operation {
       const cluster = await findWebSocketCluster(context.db, organizationId, serverId);
       return cluster && { id, createdAt, hostId: cluster.hostId };
     },
-    render: renderCommon,
+    render: async ({ id }, read) => renderCommon(await read(id)),
   });
 }
 
