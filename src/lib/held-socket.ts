@@ -32,6 +32,9 @@ import { inetName } from "./socket-names.ts";
 /** The most connections that wait to be accepted; the kernel has a limit of its own beside it. */
 export const BACKLOG = 4_096;
 
+/** How often a socket tries to listen before the address counts as another program's. */
+const LISTEN_TRIES = 3;
+
 const [no, yes] = [new Int32Array([0]), new Int32Array([1])];
 
 /** Where a socket listens. */
@@ -90,19 +93,23 @@ export class HeldSocket {
    * @throws PublicError when another program listens.
    */
   listen(): void {
-    setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
     setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, no);
-    if (sockets.listen(this.fd, BACKLOG) === 0) return;
-    const reason = errno();
-    setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
-    throw refusal(this.place, reason);
+    // The kernel refuses two programs that begin to listen at the same instant. The host's next try succeeds.
+    for (let tries = 1; ; tries++) {
+      setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, yes);
+      if (sockets.listen(this.fd, BACKLOG) === 0) return;
+      const reason = errno();
+      setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
+      if (tries === LISTEN_TRIES) throw refusal(this.place, reason);
+    }
   }
 
   /** Refuses connections from here on, and lets no other program have the address. */
   reserve(): void {
-    this.#refuse();
+    // A listener excludes all others, so the address may not be reused before the listener ends.
     setOption(this.fd, SOL_SOCKET, SO_REUSEADDR, no);
     setOption(this.fd, SOL_SOCKET, SO_REUSEPORT, no);
+    this.#refuse();
   }
 
   /**

@@ -19,9 +19,12 @@ import { sockets } from "../../lib/socket-calls.ts";
 import { EndWatch } from "../../processes/program/end-watch.ts";
 import { AddressKeeper } from "../../processes/program/address-keeper.ts";
 import { Addresses } from "./addresses.ts";
+import { canGuardBinding } from "./bind-guard.ts";
 import { KeeperLink } from "./keeper-link.ts";
 
 const OTHER_HELLO = '{"type":"hello","version":99,"more":1}\n';
+/** A user that owns nothing of Pilvi. */
+const OTHER_UID = 54_321;
 const MISMATCHES = [
   ["99", OTHER_HELLO],
   ["no version", "+one"],
@@ -53,6 +56,29 @@ function arrived(fd: number): Delivery[] {
     open.push(...delivery.descriptors);
     deliveries.push(delivery);
   }
+}
+
+/** Listens at a port as soon as that is possible, and ends then. */
+const TAKE = `
+  const { writeSync } = require("node:fs");
+  writeSync(1, "tries");
+  for (;;) {
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port: Number(process.argv.at(-1)), socket: { data() {} } });
+      break;
+    } catch {}
+  }
+  process.exit(0);`;
+
+/** A program of another user that tries to take a port. @returns once it tries. */
+async function taker(port: number): Promise<Bun.Subprocess> {
+  const program = Bun.spawn([process.execPath, "-e", TAKE, "--", String(port)], {
+    uid: OTHER_UID,
+    gid: OTHER_UID,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await program.stdout.getReader().read();
+  return program;
 }
 
 function sentencesOf(complaints: { mock: { calls: unknown[][] } }): string[] {
@@ -132,3 +158,21 @@ test.each(MISMATCHES)(
     expect(HeldSocket.from(open.splice(open.indexOf(fd), 1)[0] ?? -1, held.place)?.place).toEqual(held.place);
   },
 );
+
+test("no program of another user takes an address that moves a thousand times between the engine and the gateway", async () => {
+  const place = { address: "127.0.0.1", port: freePort() };
+  const addresses = new Addresses(log);
+  await addresses.listen(path, () => true);
+  await addresses.hold("moving", place, "engine");
+  // An ordinary user can neither start programs of other users nor have the kernel refuse them.
+  if (!canGuardBinding()) return addresses.close();
+  const takers = await Promise.all([taker(place.port), taker(place.port)]);
+  for (let round = 0; round < 500; round++) {
+    await addresses.hold("moving", place, "gateway");
+    await addresses.hold("moving", place, "engine");
+  }
+  expect(takers.map(({ exitCode }) => exitCode)).toEqual([null, null]);
+  for (const program of takers) program.kill("SIGKILL");
+  await Promise.all(takers.map(({ exited }) => exited));
+  addresses.close();
+});

@@ -11,7 +11,7 @@ import { sockets } from "../../lib/socket-calls.ts";
 import { SocketCourier, type Parcel } from "../../lib/socket-courier.ts";
 import type { Account } from "../../engines/engine.ts";
 import { canSwitchUsers, GATEWAY_ACCOUNT } from "./accounts.ts";
-import { guardBinding, type BindGuard } from "./bind-guard.ts";
+import { guardBinding, refusingOthers, type BindGuard } from "./bind-guard.ts";
 import type { KeeperLink } from "./keeper-link.ts";
 
 /** A gateway from before this host connects again within this time. */
@@ -99,7 +99,7 @@ export class Addresses {
     if (isSame && former.side === side) return;
     const socket = isSame ? former.socket : await this.#bind(id, place, side === "engine" && isEngineThere);
     await failpoint("host.address.bound");
-    if (side === "gateway") socket.listen();
+    if (side === "gateway") refusingOthers(place.port, () => socket.listen());
     else socket.reserve();
     this.#held.set(id, { socket, side });
     if (side === "gateway") this.#gateway?.send([id, socket.fd]);
@@ -177,18 +177,11 @@ export class Addresses {
   /** Binds a new address before the release of the former, which may cover or lie within it. */
   #replace(id: string, place: Place): HeldSocket {
     const former = this.#held.get(id);
-    former?.socket.admit();
-    try {
-      const socket = HeldSocket.bind(place);
-      this.#gateway?.drop(id);
-      this.#keeper?.keep(id, socket.fd);
-      former?.socket.giveUp();
-      return socket;
-    } catch (error) {
-      if (former?.side === "gateway") former.socket.listen();
-      else former?.socket.reserve();
-      throw error;
-    }
+    const socket = former === undefined ? HeldSocket.bind(place) : bindBeside(former, place);
+    this.#gateway?.drop(id);
+    this.#keeper?.keep(id, socket.fd);
+    former?.socket.giveUp();
+    return socket;
   }
 
   #takeOffer(id: string, place: Place): HeldSocket | null {
@@ -245,4 +238,18 @@ export class Addresses {
     for (const { fd } of this.#offered.get(id) ?? []) sockets.close(fd);
     this.#offered.delete(id);
   }
+}
+
+/** Binds an address that may cover the former or lie within it. @throws PublicError; the former is still held then. */
+function bindBeside({ socket, side }: Holding, place: Place): HeldSocket {
+  return refusingOthers(socket.place.port, () => {
+    socket.admit();
+    try {
+      return HeldSocket.bind(place);
+    } catch (error) {
+      if (side === "gateway") socket.listen();
+      else socket.reserve();
+      throw error;
+    }
+  });
 }

@@ -1,5 +1,5 @@
-// Has the kernel refuse a port to all users but one, while an engine that takes no open socket is about to listen there:
-// its reservation has to allow reuse of the address meanwhile, which any program can ask for. A small program of the
+// Has the kernel refuse a port to all users but one, while an engine that takes no open socket is about to listen there,
+// or while a reservation turns into a listener: it has to allow reuse of its address then, as any program can ask for. A small program of the
 // kernel's (bpf(2)) checks every bind on the machine for that time, and ends with the host's descriptor.
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { dlopen, FFIType } from "bun:ffi";
@@ -53,6 +53,16 @@ export interface BindGuard {
 /** @returns null where the machine or the rights of this process do not allow it: then nothing is refused. */
 export function guardBinding(port: number, uid: number): BindGuard | null {
   return guardWith(instructionsFor(port, uid));
+}
+
+/** Runs an action while the kernel refuses a port to all other users, where this process can have it do so. */
+export function refusingOthers<T>(port: number, action: () => T): T {
+  const guard = guardBinding(port, process.getuid?.() ?? 0);
+  try {
+    return action();
+  } finally {
+    guard?.close();
+  }
 }
 
 /** Whether this process can have the kernel refuse ports; tries it with a program that refuses nothing. */
