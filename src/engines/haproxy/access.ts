@@ -59,14 +59,14 @@ export function accessLines(): string[] {
   return [
     `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,
     `log-format '{${members.join(",")}}'`,
-    "http-request set-var(txn.method) method,bytes(0,16)",
-    "http-request set-var(txn.path) path,bytes(0,1024)",
-    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256)",
     // Neither probes nor requests that reach no application are of a log.
     "http-request set-log-level silent unless { var(txn.target) -m found }",
     "http-request set-log-level silent if { var(txn.probe) -m bool }",
     `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
     "http-request sc-inc-gpc0(1) if is_flood",
     "http-request set-log-level silent if is_flood",
+    "http-request set-var(txn.method) method,bytes(0,16) unless is_flood",
+    "http-request set-var(txn.path) path,bytes(0,1024) unless is_flood",
+    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256) unless is_flood",
   ];
 }
