@@ -8,6 +8,7 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
+import { answerRules, COUNTED } from "./counters.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
 import { IS_LENIENT, letterOf, policyTables, responseRules, scanRules, strictRules } from "./policy.ts";
@@ -141,6 +142,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
     `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,
+    ...answerRules(),
     ...accessLines(),
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
@@ -233,7 +235,7 @@ function backends(strict: string[]): string[][] {
     ["backend addresses", "stick-table type ipv6 size 200k expire 1m store conn_cur"],
     [
       `backend ${ROUTE_TABLE}`,
-      `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store conn_cur,http_req_rate(1s),gpc0`,
+      `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store ${COUNTED}`,
     ],
     policyTables(),
   ];
