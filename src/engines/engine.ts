@@ -287,6 +287,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   fitsProcessLimit?: boolean;
   /** The OOM score adjustment of its first process, see `setOomScore`; that of customers' engines when left out. */
   oomScore?(spec: S): number;
+  /**
+   * How much of the processor it gets beside a busy instance, as a multiple of what that gets. Left out by engines that
+   * serve their owner alone.
+   */
+  processorWeight?: number;
   /** Ends the engine cleanly, with all data kept. */
   stopSignal: "SIGTERM" | "SIGINT";
   /** Whether the signal goes to all processes of the group; left out by an engine that ends its own children. */

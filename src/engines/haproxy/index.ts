@@ -16,6 +16,8 @@ import { changeTable, isReady, mapFile, readTable, readUsage, showCertificate, t
 
 /** HAProxy with its maps, and the tables that it counts clients and routes in. */
 const OWN_MEMORY_BYTES = 256 * 1024 ** 2;
+/** The requests of all customers pass it, however many of their applications keep the processors busy. */
+const PROCESSOR_WEIGHT = 16;
 /** A client's connection and that to the application: two buffers of 16 kB each, and TLS. */
 const CONNECTION_BYTES = 128 * 1024;
 /** Each client needs a file for itself and for its application, and may need a third for a wake. */
@@ -55,6 +57,7 @@ export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
   needsLowPort: ({ exposure, httpsPort }) =>
     [exposure.port, httpsPort].some((port) => port !== null && port < FIRST_FREE_PORT),
   oomScore: () => OWN_OOM_SCORE,
+  processorWeight: PROCESSOR_WEIGHT,
   stopSignal: "SIGTERM",
   stopTimeoutMs: 10_000,
   explain,

@@ -99,14 +99,14 @@ export class Runner {
 
   /** Starts the engine, and prepares its folders, data and files first. */
   async start(runnable: Runnable): Promise<EngineProcess> {
-    const { id, settings, folder } = this.#parts;
+    const { folder } = this.#parts;
     const { engine, context } = runnable;
     if (this.#prepared !== context || isRebuildDue(folder)) {
       ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
       await emptyForRebuild(folder);
       await failpoint("host.ensure.folders");
       this.#isDataNew = await ensureFirstData(engine, context, this.#parts, (pid) =>
-        confine(settings.cgroups, id, [pid], context.limits),
+        this.#confine([pid], runnable),
       );
       engine.prepare?.(context);
       writeConfig(engine, context);
@@ -114,13 +114,11 @@ export class Runner {
     }
     engine.beforeStart?.(context);
     await this.#parts.beforeStart?.(context);
-    const started = await startEngine(engine, context, folder, (pid) =>
-      confine(settings.cgroups, id, [pid], context.limits),
-    );
+    const started = await startEngine(engine, context, folder, (pid) => this.#confine([pid], runnable));
     this.#prepared = context;
     this.#journal.started(started);
     this.#process = this.#watch(started);
-    confine(settings.cgroups, id, [started.launcher ?? started.pid], context.limits);
+    this.#confine([started.launcher ?? started.pid], runnable);
     await failpoint("host.start.spawned");
     return started;
   }
@@ -164,10 +162,14 @@ export class Runner {
   }
 
   /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */
-  #confineFound({ engine, context }: Runnable, { pid }: EngineProcess): void {
-    const { id, settings, folder } = this.#parts;
-    confine(settings.cgroups, id, holdersOf(folder.lock), context.limits);
-    setOomScore(pid, oomScoreOf(engine, context));
+  #confineFound(runnable: Runnable, { pid }: EngineProcess): void {
+    this.#confine(holdersOf(this.#parts.folder.lock), runnable);
+    setOomScore(pid, oomScoreOf(runnable.engine, runnable.context));
+  }
+
+  #confine(pids: number[], { engine, context }: Runnable): void {
+    const { id, settings } = this.#parts;
+    confine(settings.cgroups, id, pids, context.limits, engine.processorWeight);
   }
 
   /** The number of processes of the instance that the kernel has killed for lack of memory since its last stop. */

@@ -26,10 +26,18 @@ const DISSOLVE_RETRY_MS = 5;
 /**
  * Puts processes and all their future children into the instance's group, and limits its memory and number of
  * processes. The processor is not limited yet: a start with a quarter of a processor would take too long.
+ * @param weight see `weigh`.
  */
-export function confine(backend: CgroupBackend | null, id: string, pids: number[], limits: Limits): void {
+export function confine(
+  backend: CgroupBackend | null,
+  id: string,
+  pids: number[],
+  limits: Limits,
+  weight = 1,
+): void {
   if (backend === null || !isGrouped(limits)) return;
   confineTo(backend, id, pids, { ...groupLimitsOf(limits), cpus: null });
+  weigh(backend, id, weight);
 }
 
 /** Like `confine`, for processes outside any instance. */

@@ -1,5 +1,8 @@
 // Deployments through the API and the edge: a first release, the next, one that does not come up, and a rollback.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { EDGE_ID } from "../../../src/contracts/edge-id.ts";
+import { findCgroups } from "../../../src/host/os/cgroup-backends.ts";
 import type { DeploymentLog } from "../../../src/resources/applications/deployments/schema.ts";
 import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
 import { startPilvi, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
@@ -165,4 +168,16 @@ test("nothing is left of a deleted application", async () => {
     expect([...new Bun.Glob("*").scanSync({ cwd: `${pilvi.dataDir}/${folder}`, onlyFiles: false })]).toEqual(
       [],
     );
+});
+
+/** The weight of an instance for the processor, in the kernel's unit; null on a machine without cgroups. */
+function weightOf(id: string): number | null {
+  const [path] = findCgroups()?.weight(`pilvi/${id}`, 1) ?? [];
+  return path === undefined ? null : Number(readFileSync(path, "utf8"));
+}
+
+test("the edge gets the processor before applications that keep it busy", () => {
+  const instance = pilvi.instanceFolders().find((id) => id !== EDGE_ID) ?? "";
+  const ofInstance = weightOf(instance);
+  expect(weightOf(EDGE_ID)).toBe(ofInstance === null ? null : 16 * ofInstance);
 });
