@@ -3,7 +3,6 @@ import type { EngineName } from "../contracts/engine-names.ts";
 import type { Figures } from "../contracts/host-answers.ts";
 import type { Exposure, InstanceSpec } from "../contracts/instance-spec.ts";
 import type { Limits } from "../contracts/observation.ts";
-import { PublicError } from "../lib/errors.ts";
 import type { CounterName, GaugeName } from "../contracts/readings.ts";
 import type { Protocol } from "../contracts/gateway-link.ts";
 import type { EngineEdge } from "./edge.ts";
@@ -108,25 +107,6 @@ export interface EngineReading {
   gauges: Partial<Record<GaugeName, number>>;
   /** The same of each part that has figures of its own, such as an application; left out by an engine without parts. */
   parts?: readonly (Pick<EngineReading, "counters" | "gauges"> & { id: string })[];
-}
-
-/** The engine cannot save what it holds, so a stop would lose it. The owner must learn of that. */
-export class PersistenceError extends PublicError {
-  override name = "PersistenceError";
-}
-
-/** A customer made more or larger things than the host reads of an engine; the message names them for the customer. */
-export class BeyondBounds extends PublicError {
-  override name = "BeyondBounds";
-}
-
-/** A client's transaction keeps a running engine from its spec for longer than the host waits. */
-export class LockTimeout extends PublicError {
-  override name = "LockTimeout";
-
-  constructor(cause: unknown) {
-    super("A client's open transaction is in the way, so the change is not in force yet.", cause);
-  }
 }
 
 /** A database that differs from the spec. */

@@ -2,7 +2,8 @@
 import { SQL } from "bun";
 import type { MysqlSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { LockTimeout, type EngineContext } from "../engine.ts";
+import { LockTimeout } from "../engine-errors.ts";
+import type { EngineContext } from "../engine.ts";
 import { hostUser } from "../host-user.ts";
 
 /** Whether the administrator can log in and query. */

@@ -2,7 +2,8 @@
 import { SQL } from "bun";
 import type { PostgresSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { LockTimeout, type EngineContext } from "../engine.ts";
+import { LockTimeout } from "../engine-errors.ts";
+import type { EngineContext } from "../engine.ts";
 import { INSPECTION_TIMEOUT_MS } from "../inspection.ts";
 import { ADMIN_NAME } from "./config.ts";
 

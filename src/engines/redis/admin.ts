@@ -3,7 +3,8 @@
 import type { CacheSpec } from "../../contracts/instance-spec.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { PersistenceError, type EngineContext, type EngineReading, type Usage } from "../engine.ts";
+import { PersistenceError } from "../engine-errors.ts";
+import type { EngineContext, EngineReading, Usage } from "../engine.ts";
 import { eachClient, fieldsOf, type Client } from "./client-list.ts";
 import { ADMIN_NAME, passwordsOf, readUsersFile, userRules, usersFile } from "./config.ts";
 

@@ -1,6 +1,6 @@
 // The list of clients is read however it is cut, and not read when it is too long.
 import { expect, test } from "bun:test";
-import { BeyondBounds } from "../engine.ts";
+import { BeyondBounds } from "../engine-errors.ts";
 import { ClientList } from "./client-list.ts";
 
 function answerOf(...lines: string[]): Buffer {

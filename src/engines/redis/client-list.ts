@@ -2,7 +2,8 @@
 import type { Socket } from "bun";
 import type { CacheSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
-import { BeyondBounds, type EngineContext } from "../engine.ts";
+import { BeyondBounds } from "../engine-errors.ts";
+import type { EngineContext } from "../engine.ts";
 import { ADMIN_NAME } from "./config.ts";
 
 /** The longest list: ten thousand clients, with names of more than a thousand characters. */

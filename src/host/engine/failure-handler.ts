@@ -1,5 +1,5 @@
 // Handles an engine that ended, could not be started, or could not be stopped: reports the failure and tries again.
-import { LockTimeout } from "../../engines/engine.ts";
+import { LockTimeout } from "../../engines/engine-errors.ts";
 import { codeOf, PublicError, publicMessageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { isOutOfFiles, TOO_MANY_FILES } from "../../lib/open-files.ts";

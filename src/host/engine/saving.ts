@@ -1,5 +1,5 @@
 // Whether an engine can save its data.
-import { PersistenceError } from "../../engines/engine.ts";
+import { PersistenceError } from "../../engines/engine-errors.ts";
 import type { Runnable } from "./runner.ts";
 
 /** Whether a stop would lose the engine's data. An engine that does not answer counts as able to save. */

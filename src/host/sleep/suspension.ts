@@ -1,5 +1,5 @@
 // Puts an instance to sleep, step by step. A step that fails leaves the instance awake as before.
-import { BeyondBounds, PersistenceError } from "../../engines/engine.ts";
+import { BeyondBounds, PersistenceError } from "../../engines/engine-errors.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
