@@ -29,6 +29,8 @@ export interface CreateRequest {
   /** The same request as a command; undefined when no command can say it. */
   commandOf: (body: Body) => string | undefined;
   labels?: ValueLabels;
+  /** What the button says, such as `Run`; `Create` and the noun when left out. */
+  verb?: string;
   /** The type that is chosen first. */
   firstType?: string;
   /** Members of the request without a field. */
@@ -78,7 +80,7 @@ export function CreateForm(props: CreateFormProps) {
 }
 
 function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
-  const { noun, cancelTo, create, labels = {}, more, document } = props;
+  const { noun, verb = `Create ${noun}`, cancelTo, create, labels = {}, more, document } = props;
   const { fields, values, body, typeLabels, change } = useRequest(props);
   const creation = useMutation({ mutationFn: () => create(body), meta: { showsErrors: true } });
   const { error, isPending } = creation;
@@ -107,7 +109,7 @@ function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
         {more?.fields({ document, error })}
         <div className="mt-2 flex gap-2">
           <Button type="submit" look="primary" isBusy={isPending}>
-            Create {noun}
+            {verb}
           </Button>
           <ButtonLink to={cancelTo}>Cancel</ButtonLink>
         </div>

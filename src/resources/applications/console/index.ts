@@ -4,6 +4,7 @@ import type { ConsoleKind } from "../../../console/parts/kind.ts";
 import { parseListSearch } from "../../../console/parts/list-search.ts";
 import { parseLogSearch } from "../../../console/parts/logs/log-search.ts";
 import { definePage } from "../../../console/parts/page.tsx";
+import { parseCommandsSearch } from "./commands-search.ts";
 import { type ConsoleApplication, applicationKind } from "./kind.ts";
 import { parseVariablesSearch } from "./variables-search.ts";
 
@@ -43,6 +44,22 @@ export const applications: ConsoleKind<ConsoleApplication> = {
       path: "/applications/$id/environments/$environment/attachments",
       title: "Attachments of an environment",
       load: () => import("./attachments.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/commands",
+      title: "Commands of an environment",
+      parseSearch: parseCommandsSearch,
+      load: () => import("./commands.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/commands/new",
+      title: "Run a command",
+      load: () => import("./command-create.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/commands/$command",
+      title: "Command",
+      load: () => import("./command.tsx"),
     }),
     definePage({
       path: "/applications/$id/environments/$environment/logs",

@@ -22,7 +22,7 @@ export const applicationKind: KindIdentity<ConsoleApplication> = {
   noun: "application",
   plural: "Applications",
   icon: Rocket,
-  partTypes: ["environments", "deployments"],
+  partTypes: ["environments", "deployments", "commands"],
   hasLog: false,
   collection: {
     async *pages() {
