@@ -33,6 +33,8 @@ export interface CreateRequest {
   verb?: string;
   /** The type that is chosen first. */
   firstType?: string;
+  /** What fields hold at first that have no default of their own. */
+  initial?: Values;
   /** Members of the request without a field. */
   hidden?: readonly string[];
   /** Members that take more than a plain field, such as lists, and their fields after all others. */
@@ -123,11 +125,12 @@ function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
 function useRequest({
   path,
   firstType,
+  initial = {},
   hidden = [],
   more,
   document,
 }: CreateFormProps & { document: ApiDocument }) {
-  const [given, setGiven] = useState<Values>({});
+  const [given, setGiven] = useState<Values>(initial);
   const schema = bodySchemaOf(document, "post", path);
   const types = typesIn(document, schema);
   const type = given.type ?? firstType ?? types[0]?.value;
@@ -140,7 +143,9 @@ function useRequest({
   const change = (name: string, value: Value) =>
     // Values of another type need not fit this type.
     setGiven(
-      name === "type" ? { name: given.name, region: given.region, type: value } : { ...given, [name]: value },
+      name === "type"
+        ? { ...initial, name: given.name, region: given.region, type: value }
+        : { ...given, [name]: value },
     );
   const typeLabels = Object.fromEntries(types.map(({ value, label }) => [value, label]));
   return { fields, values, body, typeLabels, change };

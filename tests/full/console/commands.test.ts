@@ -167,6 +167,18 @@ test("a viewer sees commands without their output, and runs none", async () => {
   await viewer.close();
 });
 
+test("activity names commands and deployments, and is filtered by their kinds", async () => {
+  const { page } = window;
+  await window.goto("/activity");
+  const entries = page.getByRole("list", { name: "Activity" }).locator("li");
+  await entries.filter({ hasText: "cancelled the command" }).waitFor();
+  await page.getByLabel("Kind").selectOption({ label: "deployment" });
+  await until("the deployment is left", async () => (await entries.count()) === 1);
+  await entries.filter({ hasText: "created the deployment" }).waitFor();
+  await page.reload();
+  await entries.filter({ hasText: "created the deployment" }).waitFor();
+});
+
 test("a command that is not there says so", async () => {
   await window.goto(`${home}/comm-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f`);
   await window.page.getByRole("heading", { name: "No such command" }).waitFor();

@@ -6,6 +6,7 @@ import { parseLogSearch } from "../../../console/parts/logs/log-search.ts";
 import { definePage } from "../../../console/parts/page.tsx";
 import { parseCommandsSearch } from "./commands-search.ts";
 import { type ConsoleApplication, applicationKind } from "./kind.ts";
+import { parseProcessSearch } from "./process-search.ts";
 import { parseVariablesSearch } from "./variables-search.ts";
 
 export const applications: ConsoleKind<ConsoleApplication> = {
@@ -33,6 +34,17 @@ export const applications: ConsoleKind<ConsoleApplication> = {
       title: "Environment",
       parseSearch: parseMetricsSearch,
       load: () => import("./environment.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/instances/new",
+      title: "Create instance",
+      load: () => import("./instance-create.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/processes/new",
+      title: "Create background process",
+      parseSearch: parseProcessSearch,
+      load: () => import("./process-create.tsx"),
     }),
     definePage({
       path: "/applications/$id/environments/$environment/variables",

@@ -22,6 +22,7 @@ export const applicationKind: KindIdentity<ConsoleApplication> = {
   noun: "application",
   plural: "Applications",
   icon: Rocket,
+  partNouns: { environments: "environment", deployments: "deployment", commands: "command" },
   partTypes: ["environments", "deployments", "commands"],
   hasLog: false,
   collection: {
