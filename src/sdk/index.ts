@@ -19,6 +19,7 @@ export type {
   InstanceChange,
   InstanceResource,
   NewBackgroundProcess,
+  NewCommand,
   NewInstance,
   PlanResource,
 } from "../resources/applications/schema.ts";

@@ -100,7 +100,7 @@ test("activity is filtered by action, kind, resource and time", async () => {
     ["?filter[action]=create", ["create", "create"]],
     ["?filter[action]=update,delete", ["delete", "update"]],
     ["?filter[kind]=caches,members&filter[action]=update", ["update"]],
-    ["?filter[kind]=members", []],
+    ["?filter[kind]=members,cache_snapshots", []],
     [`?filter[resource]=${two},${two}`, ["delete", "create"]],
     [`?filter[resource]=${one}&filter[action]=create`, ["create"]],
     ["?filter[until]=2026-03-15T08:00:01Z", ["create"]],

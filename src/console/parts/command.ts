@@ -3,17 +3,23 @@
 /**
  * @param options the value of each option by its name. True adds the option without a value, a list adds it for each of
  *   its values; undefined or false leaves it out.
+ * @param rest words that have to follow the options.
  */
-export function commandText(words: readonly unknown[], options: Record<string, unknown>): string {
+export function commandText(
+  words: readonly unknown[],
+  options: Record<string, unknown>,
+  rest: readonly unknown[] = [],
+): string {
   const texts = words.map(String);
   // A word with a hyphen first would be read as an option.
   const firstDashed = texts.findIndex((word) => word.startsWith("-"));
   const [plain, dashed] =
     firstDashed === -1 ? [texts, []] : [texts.slice(0, firstDashed), texts.slice(firstDashed)];
+  const last = [...dashed, ...rest.map(String)];
   return [
     `npx pilvi ${plain.map(quoted).join(" ")}`,
     ...Object.entries(options).flatMap(([name, value]) => optionTexts(name, value)),
-    ...(dashed.length === 0 ? [] : [`-- ${dashed.map(quoted).join(" ")}`]),
+    ...(last.length === 0 ? [] : [`-- ${last.map(quoted).join(" ")}`]),
   ].join(" \\\n  ");
 }
 

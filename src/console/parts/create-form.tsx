@@ -29,8 +29,12 @@ export interface CreateRequest {
   /** The same request as a command; undefined when no command can say it. */
   commandOf: (body: Body) => string | undefined;
   labels?: ValueLabels;
+  /** What the button says, such as `Run`; `Create` and the noun when left out. */
+  verb?: string;
   /** The type that is chosen first. */
   firstType?: string;
+  /** What fields hold at first that have no default of their own. */
+  initial?: Values;
   /** Members of the request without a field. */
   hidden?: readonly string[];
   /** Members that take more than a plain field, such as lists, and their fields after all others. */
@@ -78,7 +82,7 @@ export function CreateForm(props: CreateFormProps) {
 }
 
 function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
-  const { noun, cancelTo, create, labels = {}, more, document } = props;
+  const { noun, verb = `Create ${noun}`, cancelTo, create, labels = {}, more, document } = props;
   const { fields, values, body, typeLabels, change } = useRequest(props);
   const creation = useMutation({ mutationFn: () => create(body), meta: { showsErrors: true } });
   const { error, isPending } = creation;
@@ -107,7 +111,7 @@ function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
         {more?.fields({ document, error })}
         <div className="mt-2 flex gap-2">
           <Button type="submit" look="primary" isBusy={isPending}>
-            Create {noun}
+            {verb}
           </Button>
           <ButtonLink to={cancelTo}>Cancel</ButtonLink>
         </div>
@@ -121,11 +125,12 @@ function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
 function useRequest({
   path,
   firstType,
+  initial = {},
   hidden = [],
   more,
   document,
 }: CreateFormProps & { document: ApiDocument }) {
-  const [given, setGiven] = useState<Values>({});
+  const [given, setGiven] = useState<Values>(initial);
   const schema = bodySchemaOf(document, "post", path);
   const types = typesIn(document, schema);
   const type = given.type ?? firstType ?? types[0]?.value;
@@ -138,7 +143,9 @@ function useRequest({
   const change = (name: string, value: Value) =>
     // Values of another type need not fit this type.
     setGiven(
-      name === "type" ? { name: given.name, region: given.region, type: value } : { ...given, [name]: value },
+      name === "type"
+        ? { ...initial, name: given.name, region: given.region, type: value }
+        : { ...given, [name]: value },
     );
   const typeLabels = Object.fromEntries(types.map(({ value, label }) => [value, label]));
   return { fields, values, body, typeLabels, change };

@@ -30,7 +30,7 @@ export interface Field {
   name: string;
   label: string;
   note: string | undefined;
-  control: "text" | "number" | "check" | "select";
+  control: "text" | "lines" | "number" | "check" | "select";
   options: (string | number)[];
   preset: Value;
   isRequired: boolean;
@@ -122,12 +122,17 @@ function withChoices(schema: Schema, alternatives: readonly Schema[]): Schema {
   return values.length > 1 && values.length === alternatives.length ? { ...schema, enum: values } : schema;
 }
 
-function controlOf({ type: types, enum: values, const: fixed }: Schema): Field["control"] | undefined {
+/** A longer text may have several lines. */
+const LINE_CHARACTERS = 2_000;
+
+function controlOf(schema: Schema): Field["control"] | undefined {
+  const { type: types, enum: values, const: fixed, maxLength = 0 } = schema;
   const type = Array.isArray(types) ? types.find((each) => each !== "null") : types;
   if (values !== undefined || fixed !== undefined) return "select";
   if (type === "boolean") return "check";
   if (type === "integer" || type === "number") return "number";
-  return type === "string" ? "text" : undefined;
+  if (type !== "string") return undefined;
+  return maxLength > LINE_CHARACTERS ? "lines" : "text";
 }
 
 function presetOf({ default: preset, enum: values }: Schema, control: string, isRequired: boolean): Value {

@@ -33,6 +33,8 @@ export interface KindIdentity<Resource extends ConsoleResource = ConsoleResource
   plural: string;
   icon: LucideIcon;
   collection: ResourceCollection<Resource>;
+  /** What activity says of its parts, by their kinds in the API, such as `deployments`. */
+  partNouns?: Readonly<Record<string, string>>;
   /** Types of its parts that its list shows along, such as `environments`: their events have the list read again. */
   partTypes?: readonly string[];
   /** Whether its resources have the log of an engine; they have unless this is false. */

@@ -1,8 +1,11 @@
 // The fields of a request as controls, with the faults that the API named at each of them.
 import { useQuery } from "@tanstack/react-query";
 import { faultsOf } from "./faults.tsx";
-import { CheckField, SelectField, TextField } from "./field.tsx";
+import { CheckField, SelectField, TextAreaField, TextField } from "./field.tsx";
 import type { ApiDocument, Field, Value, Values } from "./form-fields.ts";
+
+/** The height of a field for several lines. */
+const LONG_ROWS = 5;
 
 /** Names of values for people, by field and value. */
 export type ValueLabels = Record<string, Record<string, string>>;
@@ -72,19 +75,20 @@ function SchemaField(props: {
       />
     );
   }
+  const text = value === undefined ? "" : String(value);
+  const plain = { ...shared, autoComplete: "off", spellCheck: false, value: text };
+  if (field.control === "lines")
+    return <TextAreaField {...plain} rows={LONG_ROWS} onChange={(each) => onChange(each || undefined)} />;
   const isNumber = field.control === "number";
   return (
     <TextField
-      {...shared}
+      {...plain}
       type={isNumber ? "number" : "text"}
       step="any"
       min={field.min}
       max={field.max}
       placeholder={isOptional ? "Default" : undefined}
-      autoComplete="off"
-      spellCheck={false}
-      value={value === undefined ? "" : String(value)}
-      onChange={(text) => onChange(valueOf(text, isNumber))}
+      onChange={(each) => onChange(valueOf(each, isNumber))}
     />
   );
 }

@@ -15,7 +15,7 @@ const MAX_WORDS = 20;
 const words = (what: string, example: string) =>
   z
     .string()
-    .regex(/^[A-Za-z-]{1,40}(,[A-Za-z-]{1,40})*$/, "must be words with commas between them")
+    .regex(/^[A-Za-z_-]{1,40}(,[A-Za-z_-]{1,40})*$/, "must be words with commas between them")
     .transform((text) => text.split(","))
     .refine((values) => values.length <= MAX_WORDS, `may have ${MAX_WORDS} words at most`)
     .optional()

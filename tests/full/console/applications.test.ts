@@ -42,6 +42,10 @@ async function applications(): Promise<ApplicationResource[]> {
   return (await pilvi.api<{ data: ApplicationResource[] }>("GET", "/applications")).body.data;
 }
 
+async function deployKey(): Promise<string> {
+  return (await applications())[0]?.meta.deploy_key ?? "";
+}
+
 /** The environment whose page is `production`, as the API shows it. */
 async function environment(): Promise<EnvironmentResource> {
   const id = production.split("/").at(-1);
@@ -122,6 +126,22 @@ test("the settings of an application are changed, and a wrong value is said at i
   expect(changed?.relationships.defaultEnvironment.data?.id).not.toBe((await environment()).id);
 });
 
+test("a new deploy key takes the place of the present key once a question is answered", async () => {
+  const { page } = window;
+  const former = await deployKey();
+  await page.getByRole("button", { name: "New deploy key" }).click();
+  const question = page.getByRole("dialog", { name: "Make a new deploy key?" });
+  await question.getByText("The present key is gone at once.").waitFor();
+  await lookedAt("application-new-deploy-key");
+  await question.getByRole("button", { name: "Cancel" }).click();
+  expect(await deployKey()).toBe(former);
+  await page.getByRole("button", { name: "New deploy key" }).click();
+  await question.getByRole("button", { name: "New deploy key" }).click();
+  await page.getByText(former).waitFor({ state: "detached" });
+  expect(await deployKey()).not.toBe(former);
+  await page.getByText(await deployKey()).waitFor();
+});
+
 test("the page of an environment shows its address, and a deployment of nothing fails with a reason", async () => {
   const { page } = window;
   await page.getByLabel("Repository", { exact: true }).fill("");
@@ -163,7 +183,7 @@ test("a viewer sees applications without variables, and changes nothing", async 
   await viewer.goto(production);
   await heading("production", viewer);
   const pages = page.getByRole("navigation", { name: "Pages of this environment" });
-  expect(await pages.getByRole("link").allTextContents()).toEqual(["Overview", "Attachments"]);
+  expect(await pages.getByRole("link").allTextContents()).toEqual(["Overview", "Commands", "Attachments"]);
   for (const name of ["Deploy", "Stop", "Restart"])
     expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
   await lookedAt("environment-viewer", viewer);
@@ -176,6 +196,10 @@ test("a viewer sees applications without variables, and changes nothing", async 
   expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
   await viewer.goto("/applications/new");
   await page.getByText("Your role creates no applications").waitFor();
+  await pilvi.api("PATCH", home, { repository: "git@git.example.com:shop/web.git" });
+  await viewer.goto(home);
+  await page.getByRole("button", { name: "Copy deploy key" }).waitFor();
+  expect(await page.getByRole("button", { name: "New deploy key" }).count()).toBe(0);
   await viewer.goto(`${home}/environments/new`);
   await page.getByText("Your role creates no environments").waitFor();
   await viewer.close();

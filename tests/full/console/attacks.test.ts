@@ -6,6 +6,7 @@ import { ConsolePage } from "../../support/console/console-page.ts";
 import { pagePaths } from "../../support/console/page-paths.ts";
 import { makeOwner, OWNER } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
+import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
 import { createCluster } from "../../support/pilvi/databases.ts";
 import { type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 import { createServer } from "../../support/pilvi/websockets.ts";
@@ -142,11 +143,40 @@ test("a cookie that was planted before the sign-in gets no rights by it", async 
   await victim.close();
 });
 
+/** An application with markup in its variables, its log, its processes and its commands; its name accepts none. */
+async function deployHostile() {
+  const application = await TestApplication.create(pilvi);
+  const path = `/environments/${application.environmentId}`;
+  await pilvi.api("POST", `${path}/variables`, {
+    method: "set",
+    variables: [{ key: "HOSTILE", value: MARKUP }],
+  });
+  const files = bunServer("hello");
+  files["server.ts"] += `\nconsole.log(process.env.HOSTILE, ${JSON.stringify(MARKUP)});`;
+  const { id: deployment } = await application.deploy(files);
+  const { body } = await pilvi.api<{ data: { id: string } }>("POST", `${path}/commands?wait=30`, {
+    command: `cat <<'END'\n${MARKUP}\nEND\n`,
+  });
+  const instances = await pilvi.api<{ data: { id: string }[] }>("GET", `${path}/instances`);
+  await pilvi.api("POST", `/instances/${instances.body.data[0]?.id}/background-processes`, {
+    type: "custom",
+    processes: 1,
+    command: `sleep 600 # ${MARKUP}`,
+  });
+  return {
+    application: application.id,
+    environment: application.environmentId,
+    deployment,
+    command: body.data.id,
+  };
+}
+
 test("markup in every name that accepts it is shown as text on every page", async () => {
-  const [cluster, cache, server] = await Promise.all([
+  const [cluster, cache, server, hostile] = await Promise.all([
     createCluster(pilvi),
     pilvi.createCache({}),
     createServer(pilvi),
+    deployHostile(),
   ]);
   const { hostname, port, username, password } = cache.attributes.connection;
   const client = await createClient({
@@ -165,10 +195,20 @@ test("markup in every name that accepts it is shown as text on every page", asyn
   await window.page.getByRole("button", { name: "Add a passkey" }).click();
   await window.page.getByText(MARKUP, { exact: true }).first().waitFor();
   await authenticator.detach();
-  const ids: Record<string, string> = { databases: cluster.id, caches: cache.id, websockets: server.id };
+  const ids: Record<string, string> = {
+    databases: cluster.id,
+    caches: cache.id,
+    websockets: server.id,
+    applications: hostile.application,
+  };
   for (const path of pagePaths()) {
     const [, kind = ""] = path.split("/");
-    const filled = path.replace("$id", ids[kind] ?? "").replace("$application", server.main.id);
+    const filled = path
+      .replace("$id", ids[kind] ?? "")
+      .replace("$application", server.main.id)
+      .replace("$environment", hostile.environment)
+      .replace("$deployment", hostile.deployment)
+      .replace("$command", hostile.command);
     const searched = `${filled}?q=${encodeURIComponent(MARKUP)}&next=${encodeURIComponent("javascript:window.pwned=1")}`;
     for (const address of [filled, searched]) {
       await window.goto(address);
@@ -178,6 +218,13 @@ test("markup in every name that accepts it is shown as text on every page", asyn
       );
       expect([address, found]).toEqual([address, ["undefined", 0]]);
     }
+  }
+  const environment = `/applications/${hostile.application}/environments/${hostile.environment}`;
+  for (const page of ["", "/variables", "/logs", `/commands/${hostile.command}`]) {
+    await window.goto(environment + page);
+    // Values of variables are shown once they are asked for.
+    if (page === "/variables") await window.page.getByRole("button", { name: "Show the values" }).click();
+    await window.page.getByText(MARKUP, { exact: false }).first().waitFor();
   }
   await window.goto(`/caches/${cache.id}/keys`);
   await window.page.getByText(MARKUP, { exact: false }).first().waitFor();

@@ -196,6 +196,54 @@ test("replicas and background processes are shown with their numbers, which butt
   await lookedAt("processes");
 });
 
+test("a background process is added to an instance by a form, and deleted after a question", async () => {
+  const { page } = window;
+  const lines = page.getByRole("list", { name: "Processes" }).getByRole("listitem");
+  await window.goto(home);
+  await page.getByRole("link", { name: "Create instance" }).click();
+  await submitWrong(page.locator("body"), "Create instance", { Name: "x" });
+  await lookedAt("instance-create");
+  await page.getByLabel("Name", { exact: true }).fill("jobs");
+  await page.getByRole("button", { name: "Create instance" }).click();
+  await page.getByRole("link", { name: "Add a process to jobs" }).click();
+  await submitWrong(page.locator("body"), "Create background process", { Processes: "99" });
+  await lookedAt("process-create");
+  await page.getByLabel("Processes", { exact: true }).fill("3");
+  await page.getByRole("button", { name: "Create background process" }).click();
+  expect(await faultAt(page.getByLabel("Command", { exact: true }), "Command")).toContain("needs a command");
+  await page.getByLabel("Command", { exact: true }).fill("node jobs.js");
+  await page.getByRole("button", { name: "Create background process" }).click();
+  const added = lines.filter({ hasText: "node jobs.js" });
+  await added.getByText("0 of 3 run").waitFor();
+  await lookedAt("processes-of-instances");
+  await added.getByRole("button", { name: "Delete custom" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await added.waitFor({ state: "detached" });
+  await lines.getByRole("button", { name: "Delete jobs" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await lines.filter({ hasText: "jobs" }).waitFor({ state: "detached" });
+  expect(await lines.getByRole("button", { name: "Delete App" }).count()).toBe(0);
+});
+
+test("the address of a deploy hook is hidden until it is asked for, and begins a deployment", async () => {
+  const { page } = window;
+  await window.goto(`${home}/settings`);
+  await page.getByLabel("Deploy hook").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("production is changed.").waitFor();
+  await window.goto(home);
+  const { meta } = await application.environment();
+  const address = `${served.pilvi.url}${meta.deploy_hook_url}`;
+  await page.getByText("/api/deploy-hooks/••••••••").waitFor();
+  expect(await page.locator("body").innerText()).not.toContain(meta.deploy_hook_url ?? "none");
+  expect(await copiedText(page, "address of the deploy hook")).toBe(address);
+  await page.getByRole("button", { name: "Show the address of the deploy hook" }).click();
+  await page.getByText(address, { exact: true }).waitFor();
+  await lookedAt("environment-hook");
+  expect((await fetch(address, { method: "POST" })).status).toBeLessThan(300);
+  await page.getByText("Deployments · 1").waitFor();
+});
+
 test("no page has a fault of accessibility, and none has an error", () => {
   expect(faults).toEqual([]);
   // The browser itself reports the answers to refused forms.

@@ -225,6 +225,8 @@ test("the usage is filtered by kind and by resource, and its months follow each 
   await window.goto(`/usage?month=${lastMonth()}`);
   const resources = window.page.getByRole("region", { name: "Usage by resource" }).locator("tbody tr");
   await resources.nth(2).waitFor();
+  const kinds = window.page.getByRole("group", { name: "Kind" }).getByRole("button");
+  expect(await kinds.allTextContents()).toEqual(["Everything", "Databases", "Caches", "WebSockets"]);
   await window.page.getByRole("button", { name: "Caches" }).click();
   await until("one resource is left", async () => (await resources.count()) === 1);
   expect(parameter("kind")).toBe("caches");

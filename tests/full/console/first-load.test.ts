@@ -6,7 +6,7 @@ import { pagePaths } from "../../support/console/page-paths.ts";
 import { makeOwner } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
 import { Traffic } from "../../support/console/traffic.ts";
-import { TestApplication } from "../../support/pilvi/applications.ts";
+import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
 import { createCluster } from "../../support/pilvi/databases.ts";
 import { createServer } from "../../support/pilvi/websockets.ts";
 
@@ -20,6 +20,7 @@ const ids: Record<string, string> = {};
 let application: string;
 let environment: string;
 let deployment: string;
+let command: string;
 
 beforeAll(async () => {
   served = await startConsole();
@@ -37,9 +38,11 @@ beforeAll(async () => {
     applications: shop.id,
   });
   environment = shop.environmentId;
-  // The page of a deployment is as large when there was nothing to deploy.
-  const path = `/environments/${environment}/deployments`;
-  ({ id: deployment } = (await pilvi.api<{ data: { id: string } }>("POST", path, {})).body.data);
+  ({ id: deployment } = await shop.deploy(bunServer("hello")));
+  const path = `/environments/${environment}/commands`;
+  ({ id: command } = (
+    await pilvi.api<{ data: { id: string } }>("POST", path, { command: "true" })
+  ).body.data);
   application = server.main.id;
   const window = await ConsolePage.open(chromium, pilvi.url);
   await makeOwner(window, pilvi);
@@ -58,7 +61,8 @@ async function openFirst(path: string): Promise<{ window: ConsolePage; traffic: 
     .replace("$id", ids[kind] ?? "")
     .replace("$application", application)
     .replace("$environment", environment)
-    .replace("$deployment", deployment);
+    .replace("$deployment", deployment)
+    .replace("$command", command);
   await window.goto(address);
   await window.page.getByRole("heading", { level: 1 }).first().waitFor();
   await traffic.untilSilent();

@@ -12,7 +12,7 @@ export interface ActivitySearch {
   until: string | undefined;
 }
 
-const WORD = /^[A-Za-z-]{1,40}$/;
+const WORD = /^[A-Za-z_-]{1,40}$/;
 const ID = /^[A-Za-z0-9-]{1,64}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 

@@ -6,10 +6,19 @@ const VERBS: Record<string, string> = {
   update: "changed",
   delete: "deleted",
   suspend: "put to sleep",
+  stop: "stopped",
+  cancel: "cancelled",
+  refresh: "refreshed",
+  purge: "deleted the backups of",
   "rotate-credentials": "made new credentials of",
+  "end-grace": "ended the former credentials of",
+  "rotate-deploy-key": "made a new deploy key of",
   "delete-key": "deleted a key of",
   "rotate-secret": "made a new secret of",
   query: "ran a statement in",
+  "cancel-query": "cancelled a statement in",
+  "end-session": "ended a session of",
+  "reset-statements": "reset the statistics of statements of",
   publish: "published a test event in",
   accept: "accepted",
   revoke: "revoked",
@@ -25,9 +34,9 @@ const VERBS: Record<string, string> = {
 const WHOLE = new Set(["sign-in", "fail-sign-in", "sign-out", "change-password"]);
 
 const NOUNS: Record<string, string> = {
-  ...Object.fromEntries(kinds.map(({ name, noun }) => [name, noun])),
-  databaseSchemas: "database",
-  websocketApplications: "WebSocket application",
+  ...Object.fromEntries(
+    kinds.flatMap(({ name, noun, partNouns = {} }) => [[name, noun]].concat(Object.entries(partNouns))),
+  ),
   organizations: "organization",
   members: "member",
   invitations: "invitation",

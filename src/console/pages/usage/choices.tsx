@@ -5,12 +5,12 @@ import { Choice } from "../../parts/choice.tsx";
 import type { PageProps } from "../../parts/page.tsx";
 import { kinds } from "../../kinds.ts";
 import { keptMonths, monthText } from "./months.ts";
-import { parseUsageSearch, type UsageSearch } from "./search.ts";
+import { parseUsageSearch, USAGE_KINDS, type UsageSearch } from "./search.ts";
 
 export function KindChoice({ search, setSearch }: Pick<PageProps<UsageSearch>, "search" | "setSearch">) {
   const options = [
     { value: "", label: "Everything" },
-    ...kinds.map(({ name, plural }) => ({ value: name, label: plural })),
+    ...kinds.filter(isCounted).map(({ name, plural }) => ({ value: name, label: plural })),
   ];
   return (
     <Choice
@@ -20,6 +20,10 @@ export function KindChoice({ search, setSearch }: Pick<PageProps<UsageSearch>, "
       onChoose={(kind) => setSearch({ kind: parseUsageSearch({ kind }).kind, resource: undefined })}
     />
   );
+}
+
+function isCounted({ name }: { name: string }): boolean {
+  return USAGE_KINDS.some((kind) => kind === name);
 }
 
 export function MonthChoice({ month, onChoose }: { month: string; onChoose: (month: string) => void }) {

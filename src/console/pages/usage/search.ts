@@ -5,7 +5,8 @@ import { type FigureName, FIGURE_NAMES } from "./figures.ts";
 
 type Kind = NonNullable<UsageFilter["kind"]>[number];
 
-const KINDS = ["databases", "caches", "websockets"] as const satisfies Kind[];
+/** The kinds whose usage is counted. */
+export const USAGE_KINDS = ["databases", "caches", "websockets"] as const satisfies Kind[];
 
 export interface UsageSearch {
   /** Such as `2026-11`; the present month when left out. */
@@ -23,7 +24,7 @@ export function parseUsageSearch(raw: RawSearch): UsageSearch {
   const day = matching(textIn(raw, "day"), /^20\d\d-\d\d-\d\d$/);
   return {
     month,
-    kind: KINDS.find((kind) => kind === textIn(raw, "kind")),
+    kind: USAGE_KINDS.find((kind) => kind === textIn(raw, "kind")),
     resource: matching(textIn(raw, "resource"), /^[A-Za-z0-9-]{1,64}$/),
     day: month === undefined || day?.startsWith(`${month}-`) === true ? day : undefined,
     figure: FIGURE_NAMES.find((figure) => figure === textIn(raw, "figure")),

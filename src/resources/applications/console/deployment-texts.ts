@@ -39,17 +39,22 @@ export function shortHash(hash: string): string {
   return hash.slice(0, SHORT_HASH);
 }
 
-/** Who began it: a member, or nobody whose name is known, such as a push. */
+/** Who began a deployment or a command: a member, or nobody whose name is known, such as a push. */
 export function initiatorOf(
-  { relationships }: DeploymentResource,
+  { relationships }: { relationships: Pick<DeploymentResource["relationships"], "initiator"> },
   members: ReadonlyMap<string, string>,
 ): string | undefined {
   const id = relationships.initiator.data?.id;
   return id === undefined ? undefined : (members.get(id) ?? "a former member");
 }
 
+/** What begins and ends, such as a deployment or a command. */
+export interface Run {
+  attributes: { started_at: string | null; finished_at: string | null };
+}
+
 /** How long it takes or took, in milliseconds; undefined before its beginning. */
-export function lengthOf({ attributes }: DeploymentResource, now: number): number | undefined {
+export function lengthOf({ attributes }: Run, now: number): number | undefined {
   const { started_at: from, finished_at: until } = attributes;
   if (from === null) return undefined;
   return Math.max(0, (until === null ? now : Date.parse(until)) - Date.parse(from));

@@ -6,13 +6,13 @@ import { useCan } from "../../../console/parts/session.ts";
 import { Status } from "../../../console/parts/status.tsx";
 import { Moment } from "../../../console/parts/time.tsx";
 import { type DeploymentResource, PilviError } from "../../../sdk/index.ts";
-import { DeploymentLength } from "./deployment-length.tsx";
 import { DeploymentSteps } from "./deployment-steps.tsx";
 import { deploymentState, initiatorOf, isOpen, titleOf } from "./deployment-texts.ts";
 import { DeployButton } from "./environment-actions.tsx";
 import { addressOf, urlOf } from "./environment-texts.ts";
 import { FailureReason } from "./failure-reason.tsx";
 import { type EnvironmentIds, pathOf, useDeployment, useEnvironment, useMemberNames } from "./queries.ts";
+import { RunLength } from "./run-length.tsx";
 
 export default function DeploymentPage({ params }: PageProps) {
   const { id: applicationId = "", environment: environmentId = "", deployment: id = "" } = params;
@@ -91,10 +91,7 @@ function DeploymentFacts({ deployment }: { deployment: DeploymentResource }) {
     ...(author === null ? [] : [["Author", author] satisfies [string, ReactNode]]),
     ["Begun by", initiatorOf(deployment, members) ?? "a token, a push or a hook"],
     ["Begun", startedAt === null ? "not yet" : <Moment key="begun" at={startedAt} />],
-    [
-      "Duration",
-      startedAt === null ? "not begun" : <DeploymentLength key="length" deployment={deployment} />,
-    ],
+    ["Duration", startedAt === null ? "not begun" : <RunLength key="length" run={deployment} />],
     ...(meta.release_of === null
       ? []
       : [["Release of", <Mono key="release" text={meta.release_of} />] satisfies [string, ReactNode]]),

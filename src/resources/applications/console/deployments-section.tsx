@@ -6,8 +6,8 @@ import { Status } from "../../../console/parts/status.tsx";
 import { Ago } from "../../../console/parts/time.tsx";
 import type { DeploymentResource, EnvironmentResource } from "../../../sdk/index.ts";
 import { deploymentState, initiatorOf, shortHash, titleOf } from "./deployment-texts.ts";
-import { DeploymentLength } from "./deployment-length.tsx";
 import { type EnvironmentIds, pathOf, useDeployments, useMemberNames } from "./queries.ts";
+import { RunLength } from "./run-length.tsx";
 
 export function DeploymentsSection(props: { environment: EnvironmentResource; ids: EnvironmentIds }) {
   const { environment, ids } = props;
@@ -71,7 +71,7 @@ function DeploymentLine(props: {
         </span>
       </span>
       <span className="hidden text-right text-sm text-soft sm:block">
-        <DeploymentLength deployment={deployment} />
+        <RunLength run={deployment} />
       </span>
       <span className="text-right text-sm text-soft">{startedAt ? <Ago at={startedAt} /> : "not begun"}</span>
     </Link>

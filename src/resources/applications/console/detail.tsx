@@ -1,7 +1,6 @@
 // The page of an application: its environments, its settings, and its deletion.
 import type { ReactNode } from "react";
 import { client } from "../../../console/parts/client.ts";
-import { CopyButton } from "../../../console/parts/copy.tsx";
 import type { Field } from "../../../console/parts/form-fields.ts";
 import { Facts, Section } from "../../../console/parts/layout.tsx";
 import type { PageProps } from "../../../console/parts/page.tsx";
@@ -11,6 +10,7 @@ import { useCan } from "../../../console/parts/session.ts";
 import { Moment } from "../../../console/parts/time.tsx";
 import type { ApplicationChange } from "../../../sdk/index.ts";
 import { Beginning } from "./beginning.tsx";
+import { DeployKey } from "./deploy-key.tsx";
 import { EnvironmentsSection } from "./environments-section.tsx";
 import { applicationKind, type ConsoleApplication } from "./kind.ts";
 
@@ -33,14 +33,15 @@ function wasNeverDeployed({ environments }: ConsoleApplication): boolean {
   return environments.every(({ relationships }) => relationships.currentDeployment.data === null);
 }
 
-function ApplicationFacts({ application: { id, attributes, meta } }: { application: ConsoleApplication }) {
+function ApplicationFacts({ application }: { application: ConsoleApplication }) {
+  const { id, attributes, meta } = application;
   return (
     <Section title="About">
       <Facts
         facts={[
           ["Region", attributes.region],
           ["Repository", meta.repository_url ?? "pushed or uploaded"],
-          ...deployKeyFact(meta.deploy_key),
+          ...deployKeyFact(application),
           ["Root directory", meta.root_directory ?? "the whole source"],
           ["Created", attributes.created_at && <Moment key="created" at={attributes.created_at} />],
           [
@@ -55,18 +56,9 @@ function ApplicationFacts({ application: { id, attributes, meta } }: { applicati
   );
 }
 
-/** The public key to add at the host of the repository. */
-function deployKeyFact(key: string | null): [string, ReactNode][] {
-  if (key === null) return [];
-  return [
-    [
-      "Deploy key",
-      <span key="deploy-key" className="flex min-w-0 items-start gap-1">
-        <code className="min-w-0 font-mono text-xs break-all">{key}</code>
-        <CopyButton text={key} label="deploy key" />
-      </span>,
-    ],
-  ];
+function deployKeyFact(application: ConsoleApplication): [string, ReactNode][] {
+  if (application.meta.deploy_key === null) return [];
+  return [["Deploy key", <DeployKey key="deploy-key" application={application} />]];
 }
 
 function ApplicationSettings({ application }: { application: ConsoleApplication }) {

@@ -10,6 +10,7 @@ import { type EnvironmentIds, type EnvironmentParts, pathOf, useEnvironment } fr
 
 const VIEWS = [
   { path: "variables", label: "Variables", ability: "applications:credentials" },
+  { path: "commands", label: "Commands", ability: "applications:read" },
   { path: "attachments", label: "Attachments", ability: "applications:read" },
   { path: "logs", label: "Logs", ability: "applications:credentials" },
   { path: "settings", label: "Settings", ability: "applications:write" },

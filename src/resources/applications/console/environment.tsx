@@ -1,5 +1,6 @@
 // The page of an environment: its address, what serves there, and its deployments.
 import { ExternalLink } from "lucide-react";
+import type { ReactNode } from "react";
 import { MetricsSection } from "../../../console/parts/charts/metrics-section.tsx";
 import { type MetricsSearch, PERIODS } from "../../../console/parts/charts/period.ts";
 import { CopyButton } from "../../../console/parts/copy.tsx";
@@ -14,6 +15,7 @@ import { DeploymentsSection } from "./deployments-section.tsx";
 import { EnvironmentActions } from "./environment-actions.tsx";
 import { EnvironmentFrame } from "./environment-frame.tsx";
 import { addressOf, urlOf } from "./environment-texts.ts";
+import { HookAddress } from "./hook-address.tsx";
 import { ProcessesSection } from "./processes-section.tsx";
 import { type EnvironmentIds, environmentsOf, useDeployment } from "./queries.ts";
 
@@ -69,7 +71,8 @@ function Address({ environment }: { environment: EnvironmentResource }) {
 }
 
 function EnvironmentFacts({ environment, ids }: { environment: EnvironmentResource; ids: EnvironmentIds }) {
-  const { id, attributes, relationships } = environment;
+  const { id, attributes, meta, relationships } = environment;
+  const hook = meta.deploy_hook_url ?? null;
   const current = relationships.currentDeployment.data?.id;
   const { framework, node_version: node, php_major_version: php } = attributes;
   return (
@@ -81,6 +84,9 @@ function EnvironmentFacts({ environment, ids }: { environment: EnvironmentResour
             current === undefined ? "none yet" : <Release key={current} ids={ids} id={current} />,
           ],
           ["Branch", relationships.branch.data?.id ?? "none"],
+          ...(hook === null
+            ? []
+            : [["Deploy hook", <HookAddress key="hook" path={hook} />] satisfies [string, ReactNode]]),
           [
             "Framework",
             framework ?? (current === undefined ? "known after a deployment" : "none that is known"),

@@ -4,7 +4,9 @@ import type { ConsoleKind } from "../../../console/parts/kind.ts";
 import { parseListSearch } from "../../../console/parts/list-search.ts";
 import { parseLogSearch } from "../../../console/parts/logs/log-search.ts";
 import { definePage } from "../../../console/parts/page.tsx";
+import { parseCommandsSearch } from "./commands-search.ts";
 import { type ConsoleApplication, applicationKind } from "./kind.ts";
+import { parseProcessSearch } from "./process-search.ts";
 import { parseVariablesSearch } from "./variables-search.ts";
 
 export const applications: ConsoleKind<ConsoleApplication> = {
@@ -34,6 +36,17 @@ export const applications: ConsoleKind<ConsoleApplication> = {
       load: () => import("./environment.tsx"),
     }),
     definePage({
+      path: "/applications/$id/environments/$environment/instances/new",
+      title: "Create instance",
+      load: () => import("./instance-create.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/processes/new",
+      title: "Create background process",
+      parseSearch: parseProcessSearch,
+      load: () => import("./process-create.tsx"),
+    }),
+    definePage({
       path: "/applications/$id/environments/$environment/variables",
       title: "Variables of an environment",
       parseSearch: parseVariablesSearch,
@@ -43,6 +56,22 @@ export const applications: ConsoleKind<ConsoleApplication> = {
       path: "/applications/$id/environments/$environment/attachments",
       title: "Attachments of an environment",
       load: () => import("./attachments.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/commands",
+      title: "Commands of an environment",
+      parseSearch: parseCommandsSearch,
+      load: () => import("./commands.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/commands/new",
+      title: "Run a command",
+      load: () => import("./command-create.tsx"),
+    }),
+    definePage({
+      path: "/applications/$id/environments/$environment/commands/$command",
+      title: "Command",
+      load: () => import("./command.tsx"),
     }),
     definePage({
       path: "/applications/$id/environments/$environment/logs",

@@ -22,7 +22,8 @@ export const applicationKind: KindIdentity<ConsoleApplication> = {
   noun: "application",
   plural: "Applications",
   icon: Rocket,
-  partTypes: ["environments", "deployments"],
+  partNouns: { environments: "environment", deployments: "deployment", commands: "command" },
+  partTypes: ["environments", "deployments", "commands"],
   hasLog: false,
   collection: {
     async *pages() {

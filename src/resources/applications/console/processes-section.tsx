@@ -1,26 +1,18 @@
 // What runs in an environment: the replicas that serve, and the background processes, with how many of each.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Minus, Plus } from "lucide-react";
-import { IconButton } from "../../../console/parts/button.tsx";
+import { ButtonLink, IconButton } from "../../../console/parts/button.tsx";
 import { Failure, Loading, Section } from "../../../console/parts/layout.tsx";
 import { useAbilities } from "../../../console/parts/session.ts";
-import type { BackgroundProcessResource, EnvironmentResource, InstanceResource } from "../../../sdk/index.ts";
-import { type EnvironmentIds, environmentsOf } from "./queries.ts";
+import type { EnvironmentResource } from "../../../sdk/index.ts";
+import { nameOf, type ProcessLine as Line, processesKey } from "./process-line.ts";
+import { LineActions } from "./process-actions.tsx";
+import { type EnvironmentIds, environmentsOf, pathOf } from "./queries.ts";
 
 /** Processes end and are started again without an event. */
 const WATCHED_MS = 5_000;
 
 const MOST = 10;
-
-/** A line of the section: an instance, or a background process of the instance. */
-interface Line {
-  instance: InstanceResource;
-  process: BackgroundProcessResource | null;
-}
-
-function processesKey({ environmentId }: EnvironmentIds): string[] {
-  return ["applications", "processes", environmentId];
-}
 
 async function readLines({ applicationId, environmentId }: EnvironmentIds): Promise<Line[]> {
   const instances = environmentsOf(applicationId).instances(environmentId);
@@ -43,17 +35,23 @@ export function ProcessesSection(props: { environment: EnvironmentResource; ids:
   });
   const canWrite = can("applications:write") && environment.attributes.status !== "deleting";
   return (
-    <Section title="Processes">
+    <Section
+      title="Processes"
+      actions={canWrite && <ButtonLink to={`${pathOf(ids)}/instances/new`}>Create instance</ButtonLink>}
+    >
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!data && !error && <Loading />}
       <ul aria-label="Processes" className="m-0 list-none p-0">
         {(data ?? []).map((line) => (
           <li
             key={(line.process ?? line.instance).id}
-            className="flex items-center gap-4 border-b border-line px-1 py-1.5"
+            className="flex flex-wrap items-center gap-x-4 border-b border-line px-1 py-1.5"
           >
             <Description line={line} />
-            <Count ids={ids} line={line} canWrite={canWrite} />
+            <span className="ml-auto flex items-center gap-2 sm:gap-4">
+              {canWrite && <LineActions ids={ids} line={line} />}
+              <Count ids={ids} line={line} canWrite={canWrite} />
+            </span>
           </li>
         ))}
       </ul>
@@ -61,16 +59,11 @@ export function ProcessesSection(props: { environment: EnvironmentResource; ids:
   );
 }
 
-function nameOf({ instance, process }: Line): string {
-  if (process !== null) return process.meta.procfile_name ?? process.attributes.type;
-  return instance.attributes.name;
-}
-
 function Description({ line }: { line: Line }) {
   const { instance, process } = line;
   const { size, type, min_replicas: replicas } = instance.attributes;
   return (
-    <span className="min-w-0 flex-1">
+    <span className="min-w-0 grow basis-full sm:basis-0">
       <span className="block truncate font-medium">{nameOf(line)}</span>
       <span className="block truncate text-xs text-soft">
         {process === null ? (

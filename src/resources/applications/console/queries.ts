@@ -5,8 +5,8 @@ import { client } from "../../../console/parts/client.ts";
 import type { ApplicationResource, DeploymentResource, EnvironmentResource } from "../../../sdk/index.ts";
 import { isOpen } from "./deployment-texts.ts";
 
-/** Short, as somebody watches a deployment that takes some seconds. */
-const WATCHED_MS = 1_000;
+/** Short, as somebody watches a deployment or a command that takes some seconds. */
+export const WATCHED_MS = 1_000;
 
 /** The operations on the environments of an application. */
 export function environmentsOf(applicationId: string) {

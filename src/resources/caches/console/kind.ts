@@ -11,6 +11,7 @@ export const cacheKind: KindIdentity<CacheResource> = {
   noun: "cache",
   plural: "Caches",
   icon: Zap,
+  partNouns: { cache_snapshots: "cache snapshot" },
   collection: client.caches,
   views: [
     { path: "keys", label: "Keys" },

@@ -11,6 +11,7 @@ export const databaseKind: KindIdentity<DatabaseClusterResource> = {
   noun: "database cluster",
   plural: "Databases",
   icon: Database,
+  partNouns: { databaseSchemas: "database", database_snapshots: "database snapshot" },
   collection: client.databases,
   views: [{ path: "backups", label: "Backups", isForAll: true }],
   summaryOf: ({ attributes: { type, region }, meta: { engine } }) =>

@@ -11,6 +11,7 @@ export const websocketKind: KindIdentity<WebsocketServerResource> = {
   noun: "WebSocket cluster",
   plural: "WebSockets",
   icon: Radio,
+  partNouns: { websocketApplications: "WebSocket application" },
   collection: client.websockets,
   summaryOf: ({ attributes: { max_connections: most, region } }) => `${most} connections · ${region}`,
 };
