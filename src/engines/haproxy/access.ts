@@ -61,7 +61,7 @@ export function accessLines(): string[] {
     `log-format '{${members.join(",")}}'`,
     "http-request set-var(txn.method) method,bytes(0,16)",
     "http-request set-var(txn.path) path,bytes(0,1024)",
-    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256)",
+    "http-request set-var(txn.agent) req.fhdr(user-agent),bytes(0,256)",
     // Neither probes nor requests that reach no application are of a log.
     "http-request set-log-level silent unless { var(txn.target) -m found }",
     "http-request set-log-level silent if { var(txn.probe) -m bool }",

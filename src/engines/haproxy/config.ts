@@ -8,6 +8,7 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
+import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
 import { letterOf, policyTables, requestRules, responseRules } from "./policy.ts";
@@ -27,10 +28,6 @@ export const MAPS = { names: "names.map", targets: "targets.map" } as const;
 
 /** The table of the routes that were used lately, and of their open requests. */
 export const ROUTE_TABLE = "routes";
-
-/** Headers with which applications judge who asks, and which clients must not set. */
-const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url", PROBE_HEADER];
-const REPLACED_PREFIXES = ["x-forwarded-", "x-original-"];
 
 const COMPRESSED = [
   "text/html",
@@ -133,7 +130,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     "unique-id-format %[uuid()]",
     "http-after-response set-header X-Request-Id %[unique-id]",
     // A name may come with a port, and with the dot of a whole name.
-    "http-request set-var(txn.host) req.hdr(host),field(1,:),lower,rtrim(.)",
+    "http-request set-var(txn.host) req.fhdr(host),field(1,:),lower,rtrim(.)",
     `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)})`,
     // A request counts before it is known where it goes, so that none is missed by who changes that and counts then.
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
@@ -141,6 +138,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,
     ...accessLines(),
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
+    ...ambiguityRules(),
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
     ...requestRules(Buffer.from(challengeSecret(context)).toString("base64")),
     ...forwardedHeaders(),
@@ -152,8 +150,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     "http-request set-var(txn.port) var(txn.port),lua.next_port if { var(txn.port) -m sub , }",
     "http-request set-dst-port var(txn.port)",
     "use_backend sleeping if { var(txn.port) -m str 0 }",
-    "use_backend repeatable if METH_GET or { method HEAD OPTIONS }",
-    "default_backend unrepeatable",
+    ...backendRules(),
   ];
 }
 
@@ -168,20 +165,6 @@ function challengeSecret({ adminPassword }: EngineContext<EdgeSpec>): string {
 
 function requestsOfRoute({ maxConnections }: EdgeSpec): number {
   return Math.max(1, Math.floor(maxConnections * SHARE_OF_ROUTE));
-}
-
-function forwardedHeaders(): string[] {
-  return [
-    ...REPLACED_PREFIXES.map((prefix) => `http-request del-header ${prefix} -m beg`),
-    ...REPLACED_HEADERS.map((name) => `http-request del-header ${name}`),
-    "http-request set-header X-Forwarded-For %[src]",
-    "http-request set-header X-Real-Ip %[src]",
-    "http-request set-header X-Forwarded-Proto http unless { ssl_fc }",
-    "http-request set-header X-Forwarded-Proto https if { ssl_fc }",
-    "http-request set-header X-Forwarded-Host %[req.hdr(host)]",
-    "http-request set-header X-Forwarded-Port %[dst_port]",
-    "http-request set-header X-Request-Id %[unique-id]",
-  ];
 }
 
 /** A client may have closed its own side only, which is no reason to give up a request that an application has. */
