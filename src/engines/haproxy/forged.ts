@@ -31,7 +31,9 @@ export function ambiguityRules(): string[] {
     `http-request return ${page(400)} if HTTP_1.0 { req.hdr_cnt(transfer-encoding) gt 0 }`,
     // What follows a CONNECT would reach the application unread, and a TRACE echoes what scripts must not see.
     `http-request return ${page(405)} hdr allow ${ALLOWED} if METH_CONNECT or METH_TRACE`,
-    "http-request set-uri %[pathq] unless { url_beg / } or { url -m str * }",
+    // A whole address becomes its path, and an address without a path the first page.
+    "http-request set-uri %[pathq] if !{ url_beg / } { pathq -m beg / }",
+    "http-request set-uri /%[pathq] unless { url_beg / } or { url -m str * }",
   ];
 }
 

@@ -54,6 +54,10 @@ describe("an application", () => {
   test("gets the path alone of a request for a whole address", async () => {
     for (const target of ["http://a.localhost/x?y=1", "HTTP://user@A.localhost/x?y=1"])
       expect(await ask(`GET ${target} HTTP/1.1`, "host: a.localhost")).toEndWith("GET /x?y=1 HTTP/1.1");
+    expect(await ask("GET http://a.localhost HTTP/1.1", "host: a.localhost")).toEndWith("GET / HTTP/1.1");
+    expect(await ask("GET http://a.localhost?x=1 HTTP/1.1", "host: a.localhost")).toMatch(
+      /GET \/\S* HTTP\/1.1$|^HTTP\/1.1 400/,
+    );
     expect(await ask("OPTIONS * HTTP/1.1", "host: a.localhost")).toEndWith("OPTIONS * HTTP/1.1");
   });
 
