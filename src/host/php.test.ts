@@ -111,8 +111,9 @@ test("a file in a writable folder is data, never a program, and is gone after a 
   expect(await (await get(spec, "/")).json()).toMatchObject({ secret: false, seeded: "seed" });
 });
 
-test("an application whose php-fpm is killed starts again", async () => {
-  const spec = specOf();
+test("an application whose php-fpm is killed starts again, whatever its variables", async () => {
+  const names = ["main", "php", "web", "begin", "end"];
+  const spec = specOf({ variables: Object.fromEntries(names.map((name) => [name, "1"])) });
   await host.host.ensure(spec);
   const folder = instanceFolder(host.dataDir, spec.id);
   const pid = findEngine(folder)?.pid;

@@ -174,6 +174,15 @@ describe("a push", () => {
     expect(response.status).toBe(421);
   });
 
+  test.each(["%00", "a%00b", "..", "%2e%2e%2fx", "x".repeat(300)])(
+    "to a repository whose name no application can have is refused: %s",
+    async (name) => {
+      const headers = { authorization: `Basic ${btoa(`any:${api.token}`)}` };
+      const path = `/git/${name}.git/info/refs?service=git-upload-pack`;
+      expect((await fetch(`${api.origin}${path}`, { headers })).status).toBe(404);
+    },
+  );
+
   test("to an application with a repository elsewhere is refused with its address", async () => {
     using folder = testFolder();
     const repository = "https://git.example.com/ada/shop.git";

@@ -163,8 +163,8 @@ export function phpScript(conf: string, server: Tool, lines: string): string {
   const words = Object.entries(server.env).map(([name, value]) => shellWord(`${name}=${value}`));
   const nginx = ["env -i", ...words, server.program, "-e stderr -p / -c", `${conf}/${SITE_FILE}`].join(" ");
   // The lock of the instance is the descriptor 3, by which the host knows this script alone.
-  return `main=$$
-begin() { ( trap : TERM INT; "$@"; kill -USR1 $main ) 3>&- & }
+  // Its own names come after those of the customer's variables.
+  return `begin() { ( trap : TERM INT; "$@"; kill -USR1 $main ) 3>&- & }
 end() {
   trap '' TERM INT USR1
   kill -QUIT "$(cat ${NGINX_PID})" && wait $web
@@ -172,7 +172,8 @@ end() {
   exit 0
 }
 trap 'exit 1' USR1 TERM INT
-${lines}begin php-fpm --nodaemonize --force-stderr --fpm-config ${conf}/${FPM_FILE}
+${lines}main=$$
+begin php-fpm --nodaemonize --force-stderr --fpm-config ${conf}/${FPM_FILE}
 php=$!
 until test -S ${SOCKET}; do sleep 0.005; done
 begin setsid ${nginx}

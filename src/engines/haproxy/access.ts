@@ -68,6 +68,6 @@ export function accessLines(): string[] {
     "http-request set-log-level silent if is_flood",
     "http-request set-var(txn.method) method,bytes(0,16) unless is_flood",
     "http-request set-var(txn.path) path,bytes(0,1024) unless is_flood",
-    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256) unless is_flood",
+    "http-request set-var(txn.agent) req.fhdr(user-agent),bytes(0,256) unless is_flood",
   ];
 }

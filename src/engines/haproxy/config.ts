@@ -9,9 +9,10 @@ import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
 import { answerRules, COUNTED } from "./counters.ts";
+import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
-import { IS_LENIENT, letterOf, policyTables, responseRules, scanRules, strictRules } from "./policy.ts";
+import { letterOf, policyTables, responseRules, scanRules, strictRules } from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
@@ -28,10 +29,6 @@ export const MAPS = { names: "names.map", targets: "targets.map" } as const;
 
 /** The table of the routes that were used lately, and of their open requests. */
 export const ROUTE_TABLE = "routes";
-
-/** Headers with which applications judge who asks, and which clients must not set. */
-const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url", "x-real-ip", "x-request-id", PROBE_HEADER];
-const REPLACED_PREFIXES = ["x-forwarded-", "x-original-"];
 
 const COMPRESSED = [
   "text/html",
@@ -129,14 +126,13 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     // Only here: a filter of each backend as well would look at all answers twice.
     "compression algo gzip",
     `compression type ${COMPRESSED.join(" ")}`,
-    "option forwardfor",
     // Clients of IPv6 have whole networks of addresses.
     "tcp-request connection track-sc0 src,ipmask(32,64) table addresses",
     `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
     "unique-id-format %[uuid()]",
     "http-after-response set-header X-Request-Id %[unique-id]",
     // A name may come with a port, and with the dot of a whole name.
-    "http-request set-var(txn.host) req.hdr(host),field(1,:),lower,rtrim(.)",
+    "http-request set-var(txn.host) req.fhdr(host),field(1,:),lower,rtrim(.)",
     `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)})`,
     // A request counts before it is known where it goes, so that none is missed by who changes that and counts then.
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
@@ -145,6 +141,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     ...answerRules(),
     ...accessLines(),
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
+    ...ambiguityRules(),
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
     ...scanRules(),
     ...forwardedHeaders(),
@@ -156,12 +153,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     "http-request set-var(txn.port) var(txn.port),lua.next_port if { var(txn.port) -m sub , }",
     "http-request set-dst-port var(txn.port)",
     "use_backend sleeping if { var(txn.port) -m str 0 }",
-    "acl is_repeatable method GET HEAD OPTIONS",
-    `acl is_lenient ${IS_LENIENT}`,
-    "use_backend repeatable if is_lenient is_repeatable",
-    "use_backend unrepeatable if is_lenient",
-    "use_backend strict-repeatable if is_repeatable",
-    "default_backend strict-unrepeatable",
+    ...backendRules(),
   ];
 }
 
@@ -176,19 +168,6 @@ function challengeSecret({ adminPassword }: EngineContext<EdgeSpec>): string {
 
 function requestsOfRoute({ maxConnections }: EdgeSpec): number {
   return Math.max(1, Math.floor(maxConnections * SHARE_OF_ROUTE));
-}
-
-function forwardedHeaders(): string[] {
-  return [
-    ...REPLACED_PREFIXES.map((prefix) => `http-request del-header ${prefix} -m beg`),
-    ...REPLACED_HEADERS.map((name) => `http-request del-header ${name}`),
-    // All headers of these names are gone, so none has to be looked for once more.
-    "http-request add-header X-Real-Ip %[src]",
-    "http-request add-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]",
-    "http-request add-header X-Forwarded-Host %[req.hdr(host)]",
-    "http-request add-header X-Forwarded-Port %[dst_port]",
-    "http-request add-header X-Request-Id %[unique-id]",
-  ];
 }
 
 /** A client may have closed its own side only, which is no reason to give up a request that an application has. */

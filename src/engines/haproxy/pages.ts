@@ -23,11 +23,21 @@ const CHALLENGE: Page = {
 };
 
 const PAGES: Page[] = [
+  {
+    status: 400,
+    title: "This request is malformed",
+    text: "Its name or its length could be understood in more than one way, so no application gets it.",
+  },
   REFUSED,
   {
     status: 404,
     title: "No application has this name",
     text: "The address may be misspelt, or the application was removed or has another name now.",
+  },
+  {
+    status: 405,
+    title: "This method is not allowed",
+    text: "The edge opens no tunnels to applications, and echoes no requests.",
   },
   {
     status: 429,

@@ -119,6 +119,8 @@ export function scanRules(): string[] {
   return [
     IS_PROBE,
     `acl refuses_scans ${field("scans")} -m str x`,
+    // A path that cannot be decoded is judged as it is.
+    "http-request set-var(txn.lower_path) path,lower if refuses_scans",
     "http-request set-var(txn.lower_path) path,url_dec,lower if refuses_scans",
     ...Object.entries(SCANNED).map(
       ([match, paths]) => `acl is_scan var(txn.lower_path) -m ${match} ${paths.join(" ")}`,
@@ -135,7 +137,7 @@ export function strictRules(key: string): string[] {
   return [
     IS_PROBE,
     `acl refuses_bots ${field("bots")} -m len gt 0`,
-    `http-request set-var(txn.bot) req.hdr(user-agent),lower,map_sub(${confPath(BOTS_FILE)}) if refuses_bots`,
+    `http-request set-var(txn.bot) req.fhdr(user-agent),lower,map_sub(${confPath(BOTS_FILE)}) if refuses_bots`,
     ...botCategories.map((category) => {
       const letter = letterOf(category);
       return `${REFUSED} { var(txn.bot) -m str ${letter} } { ${field("bots")} -m sub ${letter} } !is_probe`;

@@ -93,7 +93,14 @@ describe("headers of answers", () => {
 describe("a path that only scanners ask for", () => {
   test("is refused, however it is written", async () => {
     const name = await served({ refusesScans: true });
-    for (const path of ["/.env", "/app/.ENV", "/.git/config", "/%2egit/HEAD", "/a/vendor/phpunit/x.php"])
+    for (const path of [
+      "/.env",
+      "/app/.ENV",
+      "/.git/config",
+      "/%2egit/HEAD",
+      "/%zz/.git/HEAD",
+      "/a/vendor/phpunit/x.php",
+    ])
       expect(
         (await lone.raw(`GET ${path} HTTP/1.1\r\nhost: ${name}\r\nconnection: close\r\n\r\n`)).slice(0, 12),
       ).toBe("HTTP/1.1 403");
@@ -112,6 +119,10 @@ test("bots of the refused categories are refused, and others not", async () => {
     (await lone.get(name, "/", { headers: { "user-agent": agent } })).status;
   expect(await status("Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)")).toBe(403);
   expect(await status("SomeNewBot/1.0")).toBe(403);
+  // A comma is part of the text, not the end of a value.
+  expect(await status("Mozilla/5.0 (compatible; GPTBot/1.2) AppleWebKit/537.36 (KHTML, like Gecko)")).toBe(
+    403,
+  );
   expect(await status("Mozilla/5.0 (compatible; Googlebot/2.1)")).toBe(200);
   expect(await status("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0")).toBe(200);
   const open = await served({});

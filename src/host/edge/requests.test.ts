@@ -1,6 +1,6 @@
 // Requests at a real edge: they reach the right application, with what the edge says of their client.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { connect, type ClientHttp2Session } from "node:http2";
+import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { LoneEdge, rawExchange } from "../../../tests/support/engines/lone-edge.ts";
 import { answerOf, named } from "../../../tests/support/engines/named-application.ts";
 
@@ -192,6 +192,18 @@ describe("a request", () => {
     expect(JSON.parse(answer)).toMatchObject({ name: "a", headers: { "x-forwarded-proto": "http" } });
     session.close();
   });
+
+  test("may become a WebSocket over HTTP/2", async () => {
+    lone.serve("a", async (request) => Response.json(Object.fromEntries(request.headers)));
+    await lone.route("a", ["a.localhost"]);
+    const session = connect(`http://127.0.0.1:${lone.port}`);
+    await new Promise<void>((resolve) => session.once("remoteSettings", () => resolve()));
+    const method = { ":method": "CONNECT", ":protocol": "websocket", ":scheme": "http" };
+    const headers = { ...method, ":authority": "a.localhost", ":path": "/", "sec-websocket-version": "13" };
+    const text = await textOf(session.request(headers, { endStream: false }));
+    expect(JSON.parse(text)).toMatchObject({ connection: "upgrade", upgrade: "websocket" });
+    session.close();
+  });
 });
 
 /** Two server-sent events, the second after the promise. */
@@ -202,7 +214,10 @@ async function* eventsAround(pause: Promise<void>) {
 }
 
 async function overHttp2(session: ClientHttp2Session, authority: string): Promise<string> {
-  const stream = session.request({ ":authority": authority, ":path": "/" });
+  return await textOf(session.request({ ":authority": authority, ":path": "/" }));
+}
+
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
   let text = "";
   stream.setEncoding("utf8");
   for await (const part of stream) text += String(part);

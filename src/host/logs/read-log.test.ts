@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import {
   appendFileSync,
   closeSync,
+  ftruncateSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -169,6 +170,20 @@ test("where a file system cannot free a part of a file, a position is known to b
   appendFileSync(fd, lineAt(3, "after"));
   const slice = await read(path, { cursor: next });
   expect([slice.hasGap, messagesOf(slice.lines)]).toEqual([true, ["LOG:  after"]]);
+  closeSync(fd);
+});
+
+test("a log that its program has stretched between its lines is bounded too", async () => {
+  const path = newPath();
+  const { fd } = openLog(path, "starts");
+  for (let stretches = 0; stretches < 4; stretches += 1) {
+    appendFileSync(fd, "x".repeat(8 * 1024 ** 2));
+    ftruncateSync(fd, statSync(path).size + 64 * 1024 ** 3);
+  }
+  await boundLog(path);
+  expect(statSync(path).blocks * 512).toBeLessThan(KEPT_BYTES + 64 * 1024);
+  appendFileSync(fd, lineAt(3, "after"));
+  expect(messagesOf((await read(path, { tail: 1 })).lines)).toEqual(["LOG:  after"]);
   closeSync(fd);
 });
 

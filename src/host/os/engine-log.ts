@@ -85,12 +85,16 @@ export async function boundLog(path: string, canPunch = true): Promise<void> {
       if (!isFreed) return beginAnew(path);
       await Bun.sleep(1);
     }
+    // A program that stretches its file leaves bytes between holes, where nothing was freed.
+    const after = fstatSync(fd);
+    const ofBefore = after.blocks * BLOCK_BYTES - (after.size - size);
+    if (ofBefore > KEPT_BYTES + SLACK_BYTES) beginAnew(path);
   } finally {
     closeSync(fd);
   }
 }
 
-/** Where a file system cannot free a part of a file, all lines so far are lost. */
+/** Where a part of a file cannot be freed, all lines so far are lost. */
 function beginAnew(path: string): void {
   truncateSync(path);
   const fd = openSync(path, "a");

@@ -67,6 +67,10 @@ async function untilThere(query: Record<string, string>, count = 1): Promise<Env
   return await all(query);
 }
 
+/** A browser, whose name has a comma. */
+const AGENT =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36";
+
 async function ask(): Promise<void> {
   await application.text("/flood");
 }
@@ -81,14 +85,14 @@ describe("the log of an environment", () => {
   });
 
   test("has requests, without their queries and without Pilvi's own", async () => {
-    await application.text("/missing?token=hush");
+    await application.fetch("/missing?token=hush", { headers: { "user-agent": AGENT } });
     const [request, ...others] = await untilThere({ type: "access" });
     expect(others).toEqual([]);
     expect(request).toMatchObject({
       message: "GET /missing 404",
       level: "warning",
       instance_id: null,
-      data: { status: 404, method: "GET", path: "/missing", ip: "127.0.0.1" },
+      data: { status: 404, method: "GET", path: "/missing", ip: "127.0.0.1", user_agent: AGENT },
     });
     expect(JSON.stringify(request)).not.toContain("hush");
   });

@@ -34,3 +34,12 @@ test("a level that is the name of a member of all objects is no level", () => {
   for (const level of ["constructor", "__proto__", "toString"])
     expect(read(JSON.stringify({ level, msg: "hello" }))).toMatchObject([{ l: "info", m: "hello" }]);
 });
+
+test("members that hold each other ten thousands of times are plain text, since nothing could write them", () => {
+  const deep = `{"msg":"a","context":{"b":${"[".repeat(30_000)}${"]".repeat(30_000)}}}`;
+  const [entry] = read(deep);
+  expect(entry).toMatchObject({ y: "application", m: deep.slice(0, entry?.m.length) });
+  expect(JSON.stringify(entry).length).toBeLessThan(deep.length);
+  const usual = { msg: "a", context: { b: [{ c: [{ d: 1 }] }] } };
+  expect(read(JSON.stringify(usual))).toMatchObject([{ m: "a", x: { context: usual.context } }]);
+});

@@ -177,10 +177,19 @@ function objectOf(value: unknown): Record<string, unknown> | null {
   return isObject ? (value as Record<string, unknown>) : null;
 }
 
+/** Members may hold each other so often. Deeper ones can be read but not written again, as writing is recursive. */
+const MAX_DEPTH = 32;
+
+function isDeep(value: unknown, left = MAX_DEPTH): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return left === 0 || Object.values(value).some((member) => isDeep(member, left - 1));
+}
+
 function objectIn(text: string): Record<string, unknown> | null {
   if (!text.startsWith("{")) return null;
   try {
-    return objectOf(JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    return isDeep(value) ? null : objectOf(value);
   } catch {
     return null;
   }

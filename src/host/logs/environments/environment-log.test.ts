@@ -146,3 +146,37 @@ test("the end of a process has its last words before it, and a removed environme
   logs.remove("env-1");
   expect([await messages(), existsSync(join(dataDir, "logs", "env-1"))]).toEqual([[], false]);
 });
+
+/** Writes lines of 60,000 characters each, and has the host read them. */
+function writeLong(lines: number): void {
+  for (let line = 0; line < lines; line += 1) {
+    appendFileSync(
+      output,
+      `${JSON.stringify({ msg: `long ${line}`, context: { text: "x".repeat(60_000) } })}\n`,
+    );
+    if (line % 4 === 3) logs.turn();
+  }
+  logs.turn();
+}
+
+test("the last entries together are no larger than another slice", async () => {
+  writeLong(100);
+  const found = await logs.read("env-1", { tail: 1_000, limit: 1_000 }, AbortSignal.timeout(5_000));
+  expect(JSON.stringify(found).length).toBeLessThan(4 * 1024 ** 2);
+  expect(found.entries.at(-1)?.message).toBe("long 99");
+  expect(found.isEnd).toBe(true);
+});
+
+test("a search for last entries that finds none gives other work its turn", async () => {
+  writeLong(100);
+  let turns = 0;
+  const counted = setInterval(() => (turns += 1), 0);
+  const found = await logs.read(
+    "env-1",
+    { tail: 10, limit: 10, text: "not there" },
+    AbortSignal.timeout(5_000),
+  );
+  clearInterval(counted);
+  expect(found.entries).toEqual([]);
+  expect(turns).toBeGreaterThan(10);
+});

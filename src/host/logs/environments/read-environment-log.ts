@@ -79,7 +79,8 @@ async function last(
   const isSelected = selectionOf(query);
   const count = Math.min(tail, query.limit);
   const found: Found[] = [];
-  for (const reader of readers) found.push(...(await reader.last(count, isSelected, TAIL_BYTES)));
+  const bounds = { count, foundBytes: SLICE_BYTES / readers.length, examinedBytes: TAIL_BYTES };
+  for (const reader of readers) found.push(...(await reader.last(isSelected, bounds)));
   const next = cursorOf(readers);
   const entries = found
     .toSorted((a, b) => a.entry.t - b.entry.t)

@@ -17,6 +17,17 @@ export interface Found {
 
 const NEWLINE = 0x0a;
 
+/** After so many bytes, other work of the host gets its turn. */
+const BYTES_AT_ONCE = 128 * 1024;
+
+/** What bounds a search for last entries. */
+export interface Bounds {
+  count: number;
+  /** How much the entries that are found take together, but for the last of them. */
+  foundBytes: number;
+  examinedBytes: number;
+}
+
 export class SegmentReader {
   readonly #segments: Segment[];
   readonly #end: Place;
@@ -69,19 +80,28 @@ export class SegmentReader {
     this.#ahead = null;
   }
 
-  /** The last entries that are selected, the oldest first. @param maxBytes how much is examined at most. */
-  async last(count: number, isSelected: (entry: StoredEntry) => boolean, maxBytes: number): Promise<Found[]> {
+  /** The last entries that are selected, the oldest first. */
+  async last(isSelected: (entry: StoredEntry) => boolean, bounds: Bounds): Promise<Found[]> {
+    const { count, foundBytes, examinedBytes } = bounds;
     const found: Found[] = [];
+    let left = foundBytes;
     for (const { sequence } of this.#segments.toReversed()) {
       const bytes = await this.#bytes(sequence);
-      for (let end = bytes.length; end > 0 && found.length < count;) {
+      let paused = this.examined;
+      for (let end = bytes.length; end > 0 && found.length < count && left > 0;) {
         const start = end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
         const entry = entryIn(bytes.toString("utf8", start, end - 1));
-        if (entry !== null && isSelected(entry)) found.push({ entry, after: { sequence, offset: end } });
         this.examined += end - start;
+        if (entry !== null && isSelected(entry)) {
+          found.push({ entry, after: { sequence, offset: end } });
+          left -= end - start;
+        }
         end = start;
+        if (this.examined - paused < BYTES_AT_ONCE) continue;
+        paused = this.examined;
+        await Bun.sleep(0);
       }
-      if (found.length >= count || this.examined > maxBytes) break;
+      if (found.length >= count || left <= 0 || this.examined > examinedBytes) break;
     }
     this.place = this.#end;
     return found.toReversed();

@@ -16,6 +16,9 @@ import { GIT_REQUESTS, SourceSlots } from "./slots.ts";
 
 const PUSH = "git-receive-pack";
 
+/** An id or a slug; the store takes no NUL in a text. */
+const NAME = /^[a-z0-9-]{1,64}$/;
+
 /** The protocol of git's clients, who send a token as the password with any user name. */
 export function gitProtocol(context: KindContext): Protocol {
   const slots = new SourceSlots(GIT_REQUESTS);
@@ -60,7 +63,9 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
   const needed = isPush ? (`${KIND}:write` as const) : (`${KIND}:read` as const);
   if (!can(principal, needed)) throw forbidden([needed]);
   const name = (params.repository ?? "").replace(/\.git$/, "");
-  const application = await findApplicationNamed(context.db, principal.organizationId, name);
+  const application = NAME.test(name)
+    ? await findApplicationNamed(context.db, principal.organizationId, name)
+    : undefined;
   if (application === undefined) throw notFound("application");
   if (isPush) refuseUnpushable(application);
   const repository = await opened(context, application);

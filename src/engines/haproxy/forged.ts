@@ -1,0 +1,91 @@
+// Rules against requests that would have an application believe a client, or that two servers could read differently.
+import { PROBE_HEADER } from "../edge.ts";
+import { page } from "./pages.ts";
+import { IS_LENIENT } from "./policy.ts";
+
+/**
+ * Headers with which applications judge who asks, and which clients must not set. Those of other networks in front of the
+ * edge, such as `CF-Connecting-IP`, are not among them: an application has to know its network anyway.
+ */
+const REPLACED_HEADERS = [
+  "forwarded",
+  "proxy",
+  "client-ip",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "x-rewrite-url",
+  "x-real-ip",
+  "x-request-id",
+  PROBE_HEADER,
+];
+const REPLACED_PREFIXES = ["x-forwarded-", "x-original-"];
+
+/** A name with at most one last dot, and a port. Applications make links of it, so nothing else may stand there. */
+const HOST = "'^[a-z0-9_-]+([.][a-z0-9_-]+)*[.]?(:[0-9]{0,5})?$'";
+
+/** What the edge lets through of methods that HTTP itself knows; applications may have others. */
+const ALLOWED = '"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"';
+
+/** Refuses requests that are ambiguous, or that open a tunnel past the rules of the edge. */
+export function ambiguityRules(): string[] {
+  return [
+    // Most requests have the very name of their route.
+    `http-request return ${page(400)} unless { req.fhdr(host),strcmp(txn.host) eq 0 } or { req.fhdr(host) -m reg -i ${HOST} }`,
+    // Servers of HTTP/1.0 know no chunks, so they take the body for further requests.
+    `http-request return ${page(400)} if HTTP_1.0 { req.hdr_cnt(transfer-encoding) gt 0 }`,
+    // What follows a CONNECT would reach the application unread, and a TRACE echoes what scripts must not see.
+    `http-request return ${page(405)} hdr allow ${ALLOWED} if METH_CONNECT or METH_TRACE`,
+    // A whole address becomes its path, and an address without a path the first page.
+    "http-request set-uri %[pathq] if !{ url_beg / } { pathq -m beg / }",
+    "http-request set-uri /%[pathq] unless { url_beg / } or { url -m str * }",
+  ];
+}
+
+/**
+ * Headers about the connection between two servers. A client that names other headers in `Connection` would have a
+ * server of the application drop them, and a client that offers HTTP/2 would get a tunnel past the rules of the edge.
+ */
+function connectionHeaders(): string[] {
+  return [
+    "http-request set-var(txn.websocket) bool(true) if { req.hdr(upgrade) -m str -i websocket }",
+    "acl is_websocket var(txn.websocket) -m bool",
+    "http-request del-header connection",
+    "http-request del-header upgrade",
+    "http-request del-header http2-settings",
+    "http-request set-header Connection upgrade if is_websocket",
+    "http-request set-header Upgrade websocket if is_websocket",
+  ];
+}
+
+/** Sets the headers that say who asks, in place of those of the client. */
+export function forwardedHeaders(): string[] {
+  return [
+    ...connectionHeaders(),
+    ...REPLACED_PREFIXES.map((prefix) => `http-request del-header ${prefix} -m beg`),
+    ...REPLACED_HEADERS.map((name) => `http-request del-header ${name}`),
+    // All headers of these names are gone, so none has to be looked for once more.
+    "option forwardfor",
+    "http-request add-header X-Real-Ip %[src]",
+    "http-request add-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]",
+    "http-request add-header X-Forwarded-Host %[req.fhdr(host)]",
+    "http-request add-header X-Forwarded-Port %[dst_port]",
+    "http-request add-header X-Request-Id %[unique-id]",
+  ];
+}
+
+/**
+ * Chooses the backend of an application that runs. A body has a connection of its own, whatever the method: an
+ * application that does not read it would take it for the beginning of the next client's request.
+ */
+export function backendRules(): string[] {
+  return [
+    "acl has_body req.hdr_cnt(content-length) gt 0",
+    "acl has_body req.hdr_cnt(transfer-encoding) gt 0",
+    "acl is_repeatable method GET HEAD OPTIONS",
+    `acl is_lenient ${IS_LENIENT}`,
+    "use_backend repeatable if is_lenient is_repeatable !has_body",
+    "use_backend unrepeatable if is_lenient",
+    "use_backend strict-repeatable if is_repeatable !has_body",
+    "default_backend strict-unrepeatable",
+  ];
+}

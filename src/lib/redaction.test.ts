@@ -1,0 +1,32 @@
+// What of secrets is left in a text, and how long that takes for values that customers choose.
+import { expect, test } from "bun:test";
+import { redactor } from "./redaction.ts";
+
+test.each([
+  ["a value", ["hush-hush"], "say hush-hush", "say [secret]"],
+  ["values side by side", ["hush", "tell"], "hushtell", "[secret][secret]"],
+  ["values that overlap", ["abcde", "defgh"], "(abcdefgh)", "([secret])"],
+  ["a value within another", ["abcd", "xxabcdxx"], "xxabcdxx abcd", "[secret] [secret]"],
+  ["the beginning of a value alone", ["abcdef"], "abcde", "abcde"],
+  ["the ending of a value after its beginning", ["aabaab"], "aabaaabaab", "aaba[secret]"],
+  ["a line of a value", ["first line\nsecond line"], "a second line", "a [secret]"],
+  ["a short value", ["abc", "", "  "], "abc", "abc"],
+  ["letters beyond ASCII", ["pässwörd-🔑"], "=pässwörd-🔑=", "=[secret]="],
+])("%s", (_, secrets, text, shown) => {
+  expect(redactor(secrets)(text)).toBe(shown);
+});
+
+test("a part of a long value, which a log cuts, shows little of it", () => {
+  const value = Array.from({ length: 2_000 }, (_, index) => index.toString(36)).join("-");
+  const shown = redactor([value])(`value: ${value}`.slice(0, 4_096));
+  expect(shown.replaceAll("[secret]", "").length).toBeLessThan("value: ".length + 64);
+});
+
+test("thousands of values take no longer than one", () => {
+  const values = Array.from({ length: 26_000 }, (_, index) => index.toString(36).padStart(4, "#"));
+  const redacted = redactor(values);
+  const startedMs = performance.now();
+  for (let line = 0; line < 16_000; line += 1) redacted("a line of an output without any value");
+  // It took 20 seconds when each value was looked for by itself.
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
