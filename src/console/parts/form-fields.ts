@@ -4,6 +4,7 @@
 export interface Schema {
   $ref?: string;
   type?: string | string[];
+  format?: string;
   title?: string;
   description?: string;
   properties?: Record<string, Schema>;
@@ -30,7 +31,7 @@ export interface Field {
   name: string;
   label: string;
   note: string | undefined;
-  control: "text" | "number" | "check" | "select";
+  control: "text" | "password" | "number" | "check" | "select";
   options: (string | number)[];
   preset: Value;
   isRequired: boolean;
@@ -122,12 +123,18 @@ function withChoices(schema: Schema, alternatives: readonly Schema[]): Schema {
   return values.length > 1 && values.length === alternatives.length ? { ...schema, enum: values } : schema;
 }
 
-function controlOf({ type: types, enum: values, const: fixed }: Schema): Field["control"] | undefined {
+function controlOf({
+  type: types,
+  enum: values,
+  const: fixed,
+  format,
+}: Schema): Field["control"] | undefined {
   const type = Array.isArray(types) ? types.find((each) => each !== "null") : types;
   if (values !== undefined || fixed !== undefined) return "select";
   if (type === "boolean") return "check";
   if (type === "integer" || type === "number") return "number";
-  return type === "string" ? "text" : undefined;
+  if (type !== "string") return undefined;
+  return format === "password" ? "password" : "text";
 }
 
 function presetOf({ default: preset, enum: values }: Schema, control: string, isRequired: boolean): Value {
@@ -166,4 +173,12 @@ export function bodyOf(fields: readonly Field[], values: Values): Record<string,
     else body[first] = { ...(body[first] as object | undefined), [member]: value };
   }
   return body;
+}
+
+/** The values for a text that people may copy, in which a password is only a word for one. */
+export function withHiddenPasswords(fields: readonly Field[], values: Values): Values {
+  const hidden = fields
+    .filter(({ name, control }) => control === "password" && values[name] !== undefined)
+    .map(({ name }) => [name, "PASSWORD"]);
+  return { ...values, ...Object.fromEntries(hidden) };
 }

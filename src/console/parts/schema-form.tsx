@@ -76,12 +76,12 @@ function SchemaField(props: {
   return (
     <TextField
       {...shared}
-      type={isNumber ? "number" : "text"}
+      type={field.control}
       step="any"
       min={field.min}
       max={field.max}
-      placeholder={isOptional ? "Default" : undefined}
-      autoComplete="off"
+      placeholder={isOptional && field.control !== "password" ? "Default" : undefined}
+      autoComplete={field.control === "password" ? "new-password" : "off"}
       spellCheck={false}
       value={value === undefined ? "" : String(value)}
       onChange={(text) => onChange(valueOf(text, isNumber))}

@@ -8,6 +8,7 @@ import { recordRequest, type NewEvent } from "../shared/events/record.ts";
 import { insertNewEnvironment } from "./environments/create.ts";
 import type { NewApplication } from "./schema.ts";
 import { checkRepository, deployKeyFor } from "./sources/deploy-key.ts";
+import { loginFor, withoutPassword } from "./sources/repository-login.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 import {
   countApplications,
@@ -40,6 +41,7 @@ export async function createApplication(
   const { organizationId } = principal;
   const id = newId("app");
   const repository = body.repository === undefined ? null : repositoryAt(body.repository);
+  const repositoryLogin = loginFor(context, { id, repository, former: null }, body);
   return await createOnce(context.db, {
     organizationId,
     kind: KIND,
@@ -62,6 +64,7 @@ export async function createApplication(
         region: body.region,
         repository,
         deployKey: deployKeyFor(context.vault, id, repository, null),
+        repositoryLogin,
         rootDirectory: body.root_directory ?? null,
         slackChannel: null,
         defaultEnvironmentId: environmentId,
@@ -70,7 +73,8 @@ export async function createApplication(
       const environment = { name: FIRST_ENVIRONMENT, branch: DEFAULT_BRANCH };
       await insertNewEnvironment(tx, context, { id: environmentId, application, ...environment });
       const event = { type: "created" as const, resource: resourceOf(application) };
-      await recordRequest(tx, { principal, requestId, action: "create", kind: KIND, details: body, event });
+      const about = { kind: KIND, details: withoutPassword(body) };
+      await recordRequest(tx, { principal, requestId, action: "create", ...about, event });
       const row = await findApplication(tx, organizationId, id);
       if (row === undefined) throw new Error("an insert gave no row");
       return row;

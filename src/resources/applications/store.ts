@@ -22,6 +22,13 @@ export interface DeployKey {
   sealed: string;
 }
 
+/** The login with which commits are fetched over HTTPS. */
+export interface RepositoryLogin {
+  username: string;
+  /** The password or token. */
+  sealed: string;
+}
+
 /** The members that a customer may change later. */
 export interface ApplicationSettings {
   name: string;
@@ -29,6 +36,7 @@ export interface ApplicationSettings {
   repository: Repository | null;
   /** Null without a repository behind SSH. */
   deployKey: DeployKey | null;
+  repositoryLogin: RepositoryLogin | null;
   rootDirectory: string | null;
   slackChannel: string | null;
   defaultEnvironmentId: string | null;
@@ -56,6 +64,9 @@ const SELECT = `
          case when r.deploy_key is not null then
            jsonb_build_object('publicKey', r.deploy_key, 'sealed', r.sealed_deploy_key)
          end as "deployKey",
+         case when r.repository_username is not null then
+           jsonb_build_object('username', r.repository_username, 'sealed', r.sealed_repository_password)
+         end as "repositoryLogin",
          r.root_directory as "rootDirectory", r.slack_channel as "slackChannel",
          r.default_environment_id as "defaultEnvironmentId", r.status, ${CREATED_AT} as "createdAt",
          array(select id from environments where application_id = r.id order by id) as "environmentIds"
@@ -65,11 +76,12 @@ const SELECT = `
 export async function insertApplication(tx: Transaction, values: ApplicationValues): Promise<void> {
   await tx`
     insert into applications (
-      id, organization_id, host_id, name, slug, region, repository, deploy_key, sealed_deploy_key, root_directory,
-      slack_channel, default_environment_id)
+      id, organization_id, host_id, name, slug, region, repository, deploy_key, sealed_deploy_key, repository_username,
+      sealed_repository_password, root_directory, slack_channel, default_environment_id)
     values (
       ${values.id}, ${values.organizationId}, ${values.hostId}, ${values.name}, ${values.slug}, ${values.region},
       ${values.repository}::jsonb, ${values.deployKey?.publicKey ?? null}, ${values.deployKey?.sealed ?? null},
+      ${values.repositoryLogin?.username ?? null}, ${values.repositoryLogin?.sealed ?? null},
       ${values.rootDirectory}, ${values.slackChannel}, ${values.defaultEnvironmentId})`;
 }
 
@@ -145,6 +157,8 @@ export async function updateApplication(
     set name = ${settings.name}, slug = ${settings.slug}, repository = ${settings.repository}::jsonb,
         deploy_key = ${settings.deployKey?.publicKey ?? null},
         sealed_deploy_key = ${settings.deployKey?.sealed ?? null},
+        repository_username = ${settings.repositoryLogin?.username ?? null},
+        sealed_repository_password = ${settings.repositoryLogin?.sealed ?? null},
         root_directory = ${settings.rootDirectory}, slack_channel = ${settings.slackChannel},
         default_environment_id = ${settings.defaultEnvironmentId}
     where id = ${id}`;

@@ -64,6 +64,8 @@ test("a new application with wrong values is refused at each field, and nothing 
   await page.getByLabel("Name", { exact: true }).fill("Web shop");
   expect(await copiedText(page, "command")).toBe("npx pilvi init 'Web shop' \\\n  --region us-east-1");
   expect(await copiedText(page, "request")).toContain("/api/applications");
+  await page.getByLabel("Repository password").fill("typed-in-the-console");
+  expect(await copiedText(page, "request")).toContain('"repository_password": "PASSWORD"');
   await submitWrong(body(), "Create application", {
     Name: "x",
     Repository: "no address",
@@ -120,6 +122,27 @@ test("the settings of an application are changed, and a wrong value is said at i
   await page.getByText(changed?.meta.deploy_key ?? "").waitFor();
   await page.getByRole("button", { name: "Copy deploy key" }).waitFor();
   expect(changed?.relationships.defaultEnvironment.data?.id).not.toBe((await environment()).id);
+});
+
+test("a password of a repository is typed unseen, is shown nowhere, and goes with its user name", async () => {
+  const { page } = window;
+  const [password, user] = [page.getByLabel("Repository password"), page.getByLabel("Repository username")];
+  const save = page.getByRole("button", { name: "Save" });
+  const fact = page.getByText("Fetched as");
+  expect(await password.getAttribute("type")).toBe("password");
+  await page.getByLabel("Repository", { exact: true }).fill("https://git.example.com/shop/web.git");
+  await user.fill("ada");
+  await password.fill("typed-in-the-console");
+  await save.click();
+  await fact.waitFor();
+  expect(await password.inputValue()).toBe("");
+  expect(await page.content()).not.toContain("typed-in-the-console");
+  expect((await applications())[0]?.meta.repository_username).toBe("ada");
+  await lookedAt("application-password");
+  await user.fill("");
+  await save.click();
+  await fact.waitFor({ state: "hidden" });
+  expect((await applications())[0]?.meta.repository_username).toBeNull();
 });
 
 test("the page of an environment shows its address, and a deployment of nothing fails with a reason", async () => {

@@ -40,6 +40,7 @@ function ApplicationFacts({ application: { id, attributes, meta } }: { applicati
         facts={[
           ["Region", attributes.region],
           ["Repository", meta.repository_url ?? "pushed or uploaded"],
+          ...loginFact(meta.repository_username),
           ...deployKeyFact(meta.deploy_key),
           ["Root directory", meta.root_directory ?? "the whole source"],
           ["Created", attributes.created_at && <Moment key="created" at={attributes.created_at} />],
@@ -53,6 +54,10 @@ function ApplicationFacts({ application: { id, attributes, meta } }: { applicati
       />
     </Section>
   );
+}
+
+function loginFact(user: string | null): [string, ReactNode][] {
+  return user === null ? [] : [["Fetched as", user]];
 }
 
 /** The public key to add at the host of the repository. */
@@ -76,6 +81,7 @@ function ApplicationSettings({ application }: { application: ConsoleApplication 
   const present: Record<string, unknown> = {
     ...attributes,
     repository: meta.repository_url,
+    repository_username: meta.repository_username,
     root_directory: meta.root_directory,
     default_environment_id: relationships.defaultEnvironment.data?.id,
   };
