@@ -5,6 +5,7 @@ import type { OperationRequest } from "../../api/operation/operation.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
 import { recordRequest, type NewEvent } from "../shared/events/record.ts";
+import { refuseFullStorage } from "../shared/quotas.ts";
 import { insertNewEnvironment } from "./environments/create.ts";
 import type { NewApplication } from "./schema.ts";
 import { checkRepository, deployKeyFor } from "./sources/deploy-key.ts";
@@ -53,6 +54,7 @@ export async function createApplication(
         throw invalid({
           name: [`The organization has ${MAX_APPLICATIONS} applications, and may not have more.`],
         });
+      await refuseFullStorage(tx, context.quotas, principal, "name");
       const slug = slugOf(body.name, "application");
       const environmentId = newId("env");
       const application = {

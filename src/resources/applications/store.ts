@@ -6,6 +6,7 @@ import { recordEvent } from "../shared/events/record.ts";
 import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import type { CloudRegion } from "../shared/regions.ts";
 import { CREATED_AT } from "../shared/rows.ts";
+import { forgetRepository } from "./storage.ts";
 import type { ApplicationStatus } from "./schema.ts";
 
 /** The repository that commits are fetched from. */
@@ -188,6 +189,7 @@ export async function eraseApplication(
   { id, name, organizationId }: ApplicationRow,
 ): Promise<void> {
   await tx`delete from applications where id = ${id}`;
+  await forgetRepository(tx, id);
   await forgetResource(tx, id);
   await notify(tx, "status", id);
   await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "applications", id, name } });

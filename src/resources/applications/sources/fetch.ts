@@ -3,6 +3,7 @@ import { PublicError } from "../../../lib/errors.ts";
 import { withoutCredentials } from "../../../sources/git.ts";
 import type { KindContext } from "../../kind.ts";
 import type { Commit } from "../deployments/store.ts";
+import { recordRepository } from "../storage.ts";
 import type { ApplicationRow } from "../store.ts";
 import { privateKeyOf } from "./deploy-key.ts";
 import { openLogin } from "./repository-login.ts";
@@ -19,11 +20,12 @@ export interface FetchOptions {
  * @throws PublicError with the reason of git, without the credentials in the address.
  */
 export async function fetchSource(
-  { repositories, vault, log }: KindContext,
+  context: KindContext,
   application: ApplicationRow,
   branch: string,
   { signal, ...deadline }: FetchOptions = {},
 ): Promise<Commit> {
+  const { repositories, vault, log } = context;
   const { id, repository: source } = application;
   if (source === null) throw new PublicError("The application has no repository to fetch from.");
   const repository = await repositories.of(id);
@@ -34,6 +36,7 @@ export async function fetchSource(
     signal,
   );
   repository.tidy().catch((error: unknown) => log.warn({ error, id }, "a repository could not be packed"));
+  await recordRepository(context, id);
   return await readCommit(repository, hash);
 }
 
