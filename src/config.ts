@@ -6,6 +6,7 @@ import { isLoopback, isLoopbackName, isWildcard, urlOf } from "./lib/api-address
 import type { BackupTarget, S3Access } from "./lib/backup-targets.ts";
 import { edgeSettings, type EdgeSettings } from "./lib/edge-settings.ts";
 import { Refusal } from "./lib/errors.ts";
+import { quotaFields, quotaSettings, type QuotaSettings } from "./lib/quota-settings.ts";
 import {
   absolute,
   address,
@@ -21,6 +22,7 @@ import {
   logLevel,
   port,
   portRange,
+  servers,
   smallNumber,
   wholeNumber,
 } from "./lib/setting-fields.ts";
@@ -65,16 +67,10 @@ export interface Config {
   edge: EdgeSettings;
   /** Whether webhooks may go to addresses that are not public, such as those of this machine. */
   allowPrivateWebhooks: boolean;
+  /** Git servers of this machine from which commits may be fetched, as `host:port`. */
+  localGitServers: string[];
   /** The most that an organization may have; 0 means no limit. */
-  quotas: {
-    resources: number;
-    caches: number;
-    databases: number;
-    websockets: number;
-    memoryBytes: number;
-    storageBytes: number;
-    connections: number;
-  };
+  quotas: QuotaSettings;
   backups: {
     /** Where backups go; the first that has a piece undamaged is read. */
     targets: BackupTarget[];
@@ -121,13 +117,8 @@ const environment = z.object({
   PILVI_TLS_DIR: z.string().optional(),
   PILVI_INSECURE: flag.default(false),
   PILVI_WEBHOOK_ALLOW_PRIVATE: flag.default(false),
-  PILVI_QUOTA_RESOURCES: wholeNumber.default(5_000),
-  PILVI_QUOTA_CACHES: wholeNumber.default(0),
-  PILVI_QUOTA_DATABASES: wholeNumber.default(0),
-  PILVI_QUOTA_WEBSOCKETS: wholeNumber.default(0),
-  PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
-  PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
-  PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
+  PILVI_LOCAL_GIT_SERVERS: servers.default([]),
+  ...quotaFields,
   PILVI_BACKUP_TARGETS: backupTargets.optional(),
   PILVI_BACKUP_BYTES_PER_SECOND: byteSize.default(0),
   PILVI_BACKUP_VERIFICATION_SECONDS: wholeNumber.default(86_400),
@@ -267,15 +258,8 @@ function configOf(env: Environment): Config {
       hasCertificate: certFile !== undefined,
     }),
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,
-    quotas: {
-      resources: env.PILVI_QUOTA_RESOURCES,
-      caches: env.PILVI_QUOTA_CACHES,
-      databases: env.PILVI_QUOTA_DATABASES,
-      websockets: env.PILVI_QUOTA_WEBSOCKETS,
-      memoryBytes: env.PILVI_QUOTA_MEMORY,
-      storageBytes: env.PILVI_QUOTA_STORAGE,
-      connections: env.PILVI_QUOTA_CONNECTIONS,
-    },
+    localGitServers: env.PILVI_LOCAL_GIT_SERVERS,
+    quotas: quotaSettings(env),
     backups: {
       targets: env.PILVI_BACKUP_TARGETS ?? [{ type: "folder", path: join(dataDir, "backups") }],
       s3: s3Of(env),

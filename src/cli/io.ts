@@ -1,5 +1,6 @@
 // The inputs and outputs of commands, so that tests can stand in for a terminal.
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { printable } from "./printable.ts";
 import { runInPlace } from "./run.ts";
@@ -23,6 +24,8 @@ export interface Io {
   errColumns: number;
   /** Asks on stderr; the answer is empty when the input ends. */
   ask(question: string): Promise<string>;
+  /** Asks like `ask` at a terminal, which does not show the answer. */
+  askHidden(question: string): Promise<string>;
   /** Reads the input to its end. */
   readInput(): Promise<string>;
   /** Calls the listener on Ctrl-C in place of ending the program. Returns a function that undoes that. */
@@ -51,6 +54,7 @@ export function processIo(): Io {
     // A terminal that does not know its width says 0.
     errColumns: process.stderr.columns || 80,
     ask,
+    askHidden,
     readInput: () => Bun.stdin.text(),
     onInterrupt: (listener) => {
       process.on("SIGINT", listener);
@@ -73,5 +77,26 @@ async function ask(question: string): Promise<string> {
     return await Promise.race([lines.question(question), end]);
   } finally {
     lines.close();
+  }
+}
+
+async function askHidden(question: string): Promise<string> {
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // With `terminal` this program reads each key itself, so that the terminal shows none.
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  lines.once("SIGINT", () => {
+    lines.close();
+    process.stderr.write("\n");
+    process.kill(process.pid, "SIGINT");
+  });
+  const end = new Promise<string>((resolve) => {
+    lines.once("close", () => resolve(""));
+  });
+  try {
+    return await Promise.race([lines.question(""), end]);
+  } finally {
+    lines.close();
+    process.stderr.write("\n");
   }
 }

@@ -30,6 +30,7 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
     isErrTerminal: false,
     errColumns: 80,
     ask: async () => "",
+    askHidden: async () => "",
     readInput: async () => "",
     onInterrupt(listener) {
       interrupts.add(listener);

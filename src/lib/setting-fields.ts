@@ -42,6 +42,15 @@ export const bearerToken = z
   .string()
   .regex(/^[A-Za-z0-9._~+/=|-]+$/, "has characters that a bearer token cannot have");
 
+/** Servers, each with its port, with commas between them. */
+export const servers = z
+  .string()
+  .transform((text) => text.split(",").map((each) => each.trim().toLowerCase()))
+  .refine(
+    (all) => all.every((each) => /^[a-z0-9._:-]+:\d{1,5}$/.test(each)),
+    "must be HOST:PORT, with commas between several",
+  );
+
 /** A whole number of up to nine digits. */
 export const wholeNumber = z
   .string()

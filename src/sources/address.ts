@@ -70,7 +70,8 @@ export async function machineOf({ host }: RepositoryAddress, mayReachItself: boo
   return first.address;
 }
 
-function isOwn(address: string): boolean {
+/** Whether an address is one of this machine, so that nobody else reads what is sent there. */
+export function isOwn(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   const plain = mapped ?? address;
   // The machine's addresses may change while Pilvi runs.

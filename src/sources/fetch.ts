@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { machineOf, repositoryAddress, type RepositoryAddress } from "./address.ts";
 import type { SourceLimits } from "./bounds.ts";
 import { type GitOptions, GitProcess, type GitProgram } from "./git.ts";
+import { httpReason, httpSettings, type Login, secretsOf } from "./http.ts";
 import { sshReason, sshVariables } from "./ssh.ts";
 
 /** Where a branch is fetched from. */
@@ -12,6 +13,8 @@ export interface FetchSource {
   branch: string;
   /** A private key in OpenSSH's form, for ssh. */
   deployKey: string | null;
+  /** The login of an http or https server. */
+  login?: Login | null;
   /** Whether the address may lead to the machine of Pilvi itself. */
   mayReachItself?: boolean;
   deadlineMs?: number;
@@ -20,7 +23,7 @@ export interface FetchSource {
 const DEADLINE_MS = 5 * 60_000;
 const WHAT = "The repository could not be fetched";
 
-/** The beginning of the names of folders with a key. */
+/** The beginning of the names of folders with a key or a login. */
 const KEYS = "keys-";
 
 /** @throws SourceRefusal when the address is refused, the deadline passes, or git fails. */
@@ -35,6 +38,7 @@ export async function fetchBranch(
   const machine = await machineOf(address, source.mayReachItself ?? false);
   await removeKeys(options.repository);
   const keys = await mkdtemp(join(options.repository, KEYS));
+  const login = source.login ?? null;
   try {
     const run = new GitProcess(
       git,
@@ -55,7 +59,11 @@ export async function fetchBranch(
         deadlineMs: source.deadlineMs ?? DEADLINE_MS,
         maxFileBytes: limits.transferBytes,
         // A single pack is a single file, which has a bound.
-        settings: { ...httpSettings(address, machine), "fetch.unpackLimit": "1" },
+        settings: {
+          ...(await httpSettings({ address, machine, login, keys })),
+          "fetch.unpackLimit": "1",
+        },
+        secrets: secretsOf(login),
         env: {
           GIT_ALLOW_PROTOCOL: address.protocol,
           ...(address.protocol === "ssh" &&
@@ -71,14 +79,15 @@ export async function fetchBranch(
       },
     );
     void run.child.stdin.end();
-    const explain = (messages: string) => (address.protocol === "ssh" ? sshReason(messages, address) : null);
+    const explain = (messages: string) =>
+      address.protocol === "ssh" ? sshReason(messages, address) : httpReason(messages, address, login);
     await Promise.all([new Response(run.child.stdout).text(), run.succeeded(WHAT, explain)]);
   } finally {
     await rm(keys, { recursive: true, force: true });
   }
 }
 
-/** A process that was killed while it fetched leaves its key. Only one fetch of a repository runs at a time. */
+/** A process that was killed while it fetched leaves its key or login. Only one fetch of a repository runs at a time. */
 async function removeKeys(repository: string): Promise<void> {
   const names = (await readdir(repository)).filter((name) => name.startsWith(KEYS));
   for (const name of names) await rm(join(repository, name), { recursive: true, force: true });
@@ -89,17 +98,4 @@ function urlOf({ url, protocol, host }: RepositoryAddress, machine: string): str
   if (protocol !== "git" || host === machine) return url;
   const parsed = new URL(url);
   return `git://${machine.includes(":") ? `[${machine}]` : machine}${parsed.port === "" ? "" : `:${parsed.port}`}${parsed.pathname}`;
-}
-
-function httpSettings({ host, port, protocol }: RepositoryAddress, machine: string): Record<string, string> {
-  if (!protocol.startsWith("http")) return {};
-  return {
-    "http.curloptResolve": `${host}:${port}:${machine}`,
-    // Another machine would not have been checked.
-    "http.followRedirects": "false",
-    // A server that sends next to nothing would hold the fetch until its deadline.
-    "http.lowSpeedLimit": "100",
-    "http.lowSpeedTime": "60",
-    "http.proxy": "",
-  };
 }

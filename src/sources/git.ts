@@ -1,6 +1,7 @@
 // Runs git: the machine's, in a clean environment, with a deadline, and in a process group that ends as a whole.
 import { existsSync } from "node:fs";
 import { Refusal } from "../lib/errors.ts";
+import { redactor } from "../lib/redaction.ts";
 import { MAX_MESSAGE_BYTES } from "./bounds.ts";
 import { SourceRefusal, shown } from "./faults.ts";
 
@@ -76,6 +77,8 @@ export interface GitOptions {
   /** Variables beside the clean environment. */
   env?: Record<string, string>;
   deadlineMs: number;
+  /** Texts that are cut out of its messages, which may be those of a server. */
+  secrets?: readonly string[];
   /** The largest file that it may write, in bytes. */
   maxFileBytes?: number;
   signal?: AbortSignal;
@@ -98,7 +101,7 @@ export class GitProcess {
 
   constructor(git: GitProgram, args: readonly string[], options: GitOptions) {
     this.#options = options;
-    const { maxFileBytes, deadlineMs, signal } = options;
+    const { maxFileBytes, deadlineMs, signal, secrets = [] } = options;
     const limits = existsSync(PRLIMIT)
       ? [
           PRLIMIT,
@@ -116,7 +119,7 @@ export class GitProcess {
       // Git starts programs of its own, which are to end with it.
       detached: true,
     });
-    this.messages = endOfText(this.child.stderr);
+    this.messages = endOfText(this.child.stderr).then(redactor(secrets));
     this.#timer = setTimeout(() => {
       this.#isLate = true;
       this.kill();

@@ -1,6 +1,7 @@
 // The bare repositories of all applications, each in a folder named after its application.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { repositoryAddress } from "./address.ts";
 import { findGit, type GitProgram } from "./git.ts";
 import { Repository } from "./repository.ts";
 
@@ -8,12 +9,15 @@ import { Repository } from "./repository.ts";
 const SCRATCH = "scratch-";
 
 export interface RepositoriesOptions {
-  /** Whether commits may be fetched from the machine of Pilvi itself. */
+  /** Servers on the machine of Pilvi itself from which commits may be fetched, as `host:port`. */
+  localServers?: readonly string[];
+  /** Whether commits may be fetched from any server of that machine. */
   mayReachItself?: boolean;
 }
 
 export class Repositories {
-  readonly mayReachItself: boolean;
+  readonly #localServers: ReadonlySet<string>;
+  readonly #mayReachItself: boolean;
   readonly #folder: string;
   /** Opened repositories by the id of their application: uploads to one of them wait for each other. */
   readonly #opened = new Map<string, Promise<Repository>>();
@@ -21,9 +25,19 @@ export class Repositories {
   #cleared: Promise<void> | null = null;
 
   /** @param folder a folder of this process, which exists. */
-  constructor(folder: string, { mayReachItself = false }: RepositoriesOptions = {}) {
+  constructor(folder: string, { localServers = [], mayReachItself = false }: RepositoriesOptions = {}) {
     this.#folder = folder;
-    this.mayReachItself = mayReachItself;
+    this.#localServers = new Set(localServers);
+    this.#mayReachItself = mayReachItself;
+  }
+
+  /**
+   * Whether the address may lead to the machine of Pilvi itself.
+   * @throws SourceRefusal when it is no address of a repository.
+   */
+  mayBeLocal(url: string): boolean {
+    const { host, port } = repositoryAddress(url);
+    return this.#mayReachItself || this.#localServers.has(`${host}:${port}`);
   }
 
   /**

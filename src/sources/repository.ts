@@ -214,9 +214,14 @@ export class Repository {
     return streamOf(archiveOf(run, 2 * this.limits.bytes));
   }
 
+  /** The bytes that all its commits take on the disk. */
+  async bytes(): Promise<number> {
+    return (await this.#storage.size()).bytes;
+  }
+
   /** The bytes that are left until the repository has its bound; zero or less when there are none. */
   async roomBytes(): Promise<number> {
-    return this.limits.repositoryBytes - (await this.#storage.size()).bytes;
+    return this.limits.repositoryBytes - (await this.bytes());
   }
 
   /** Deletes what no branch leads to, and packs the rest. */

@@ -1,6 +1,6 @@
 // How git reaches a repository over SSH: with one key, with the host key of the first fetch, and with nothing of the
 // machine's or a user's own.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256Hex } from "../lib/secrets.ts";
@@ -9,6 +9,9 @@ import type { RepositoryAddress } from "./address.ts";
 import { SourceRefusal, shown } from "./faults.ts";
 
 const SSH = "/usr/bin/ssh";
+/** Runs a program as a user that every machine knows. */
+const AS_ROOT_OF_ITS_OWN = "/usr/bin/unshare --user --map-root-user --";
+
 const MAX_KEY_LENGTH = 20_000;
 const PRIVATE_KEY =
   /^-----BEGIN (OPENSSH|RSA|EC) PRIVATE KEY-----\n[\w+/=\n]+-----END \1 PRIVATE KEY-----\n$/;
@@ -75,7 +78,7 @@ export async function sshVariables(connection: SshConnection): Promise<Record<st
     `IdentityFile=${deployKey === null ? "none" : optionPath(key)}`,
   ].map((option) => `-o ${shellWord(option)}`);
   // Git gives the command to a shell; a data directory may have a space in its path.
-  const command = [shellWord(program), "-F /dev/null -a -x -T", ...options].join(" ");
+  const command = [...launcher(), shellWord(program), "-F /dev/null -a -x -T", ...options].join(" ");
   return { GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: "ssh" };
 }
 
@@ -87,12 +90,28 @@ export function sshReason(messages: string, { host }: RepositoryAddress): string
   if (/HOST IDENTIFICATION HAS CHANGED|^Host key verification failed/m.test(messages)) {
     return `the host key of ${shown(host)} is not that of the first fetch. If the host has a new key, make a new deploy key, with which the next host key is believed.`;
   }
+  if (/^(?:unshare: |No user exists for uid)/m.test(messages)) {
+    const uid = process.getuid?.() ?? 0;
+    return `ssh needs a user with a name, and uid ${uid} has none on the machine of Pilvi. \`useradd --system --uid ${uid} --no-create-home pilvi-control\` gives it one.`;
+  }
   if (/Permission denied \(/.test(messages)) {
     return `${shown(host)} refused the deploy key of the application. Add the public key in its meta.deploy_key to the repository there, for reading.`;
   }
   const own = /^(?:ssh: |ERROR: )(.*)$/m.exec(messages)?.[1]?.trim();
   if (own === undefined || own === "") return null;
   return own.endsWith(".") ? shown(own) : `${shown(own)}.`;
+}
+
+/**
+ * OpenSSH refuses to run for a uid without a name, such as that of the control plane. In a user namespace the same uid is
+ * shown to it as that of root, which gives it no rights.
+ */
+function launcher(): string[] {
+  const uid = process.getuid?.();
+  const isKnown = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .some((line) => line.split(":")[2] === String(uid));
+  return isKnown ? [] : [AS_ROOT_OF_ITS_OWN];
 }
 
 /** Host keys of one deploy key; a new one begins anew. */

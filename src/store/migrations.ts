@@ -33,6 +33,7 @@ import backgroundProcesses from "../../migrations/0031_background_processes.sql"
 import deployKeys from "../../migrations/0032_deploy_keys.sql" with { type: "text" };
 import environmentMetrics from "../../migrations/0033_environment_metrics.sql" with { type: "text" };
 import requests from "../../migrations/0034_requests.sql" with { type: "text" };
+import repositoryLogins from "../../migrations/0038_repository_logins.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: Migration[] = [
   { name: "0032_deploy_keys", sql: deployKeys },
   { name: "0033_environment_metrics", sql: environmentMetrics },
   { name: "0034_requests", sql: requests },
+  { name: "0038_repository_logins", sql: repositoryLogins },
 ];

@@ -82,6 +82,16 @@ describe("an organization", () => {
     expect(await remove(owner, id)).toEqual([204, undefined]);
   });
 
+  test("stays while it has an application", async () => {
+    const id = await makeOrganization("deploying");
+    const made = await owner.send("POST", "/applications", { name: "Shop", region: "us-east-1" });
+    expect(made.status).toBe(201);
+    expect(await remove(owner, id)).toEqual([
+      409,
+      "The organization still has one resource. Delete what it has first.",
+    ]);
+  });
+
   test("is deleted by its owners alone, in a session", async () => {
     const id = await makeOrganization("guarded");
     const admin = await memberOf(api, owner, "admin", "admin@example.com");

@@ -41,6 +41,7 @@ const DEFAULTS: Record<string, string> = {
   PILVI_TLS_DIR: NONE,
   PILVI_INSECURE: "`0`",
   PILVI_WEBHOOK_ALLOW_PRIVATE: "`0`",
+  PILVI_LOCAL_GIT_SERVERS: NONE,
   PILVI_QUOTA_RESOURCES: `\`${config.quotas.resources}\``,
   PILVI_QUOTA_CACHES: `\`${config.quotas.caches}\``,
   PILVI_QUOTA_DATABASES: `\`${config.quotas.databases}\``,
@@ -65,9 +66,11 @@ const DEFAULTS: Record<string, string> = {
 };
 
 describe("settings", () => {
-  const names = new Set(readFileSync(join(ROOT, "src/config.ts"), "utf8").match(/PILVI_[A-Z0-9_]+/g));
+  const files = ["src/config.ts", "src/lib/quota-settings.ts"];
+  const texts = files.map((path) => readFileSync(join(ROOT, path), "utf8")).join("\n");
+  const names = new Set(texts.match(/PILVI_[A-Z0-9_]+/g));
 
-  test("all of src/config.ts are known to this test", () => {
+  test("all of the source are known to this test", () => {
     expect([...names].sort()).toEqual(Object.keys(DEFAULTS).sort());
   });
 

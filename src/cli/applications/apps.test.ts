@@ -1,8 +1,8 @@
 // `pilvi apps` and `pilvi environments` against a server that speaks the documented shapes.
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { CommanderError } from "commander";
 import { bodies, closeServers, list, noContent, notFound, one, requests, serve } from "../test-server.ts";
-import { fakeIo, runCommand } from "../test-support.ts";
+import { type FakeIo, fakeIo, runCommand } from "../test-support.ts";
 import {
   APPLICATION_ID,
   ENVIRONMENT_ID,
@@ -56,6 +56,37 @@ test("apps rotate-deploy-key prints the new key, and apps show has it", async ()
   const shown = fakeIo();
   await runCommand(shown, url, "apps", "show", "Web shop");
   expect(shown.stdout).toContain(key);
+});
+
+describe("apps set-repository", () => {
+  const address = "https://git.example.com/shop/web.git";
+  const fetched = {
+    ...application,
+    meta: { ...application.meta, repository_url: address, repository_username: "ada" },
+  };
+  const routes = { ...named, [`PATCH ${path}`]: one(fetched) };
+  const set = (io: FakeIo, ...options: string[]) =>
+    runCommand(io, serve(routes), "apps", "set-repository", "Web shop", address, ...options);
+
+  test("asks for a password without showing it, and reads it from a pipe", async () => {
+    const asked = fakeIo({ isInputTerminal: true, askHidden: async () => "typed" });
+    await set(asked, "--username", "ada", "--password");
+    expect(asked.stdout).toBe(`Web shop is fetched from ${address}, as ada at its next deployment.\n`);
+    await set(fakeIo({ readInput: async () => "piped\n" }), "--password");
+    await set(fakeIo(), "--no-password");
+    await set(fakeIo());
+    expect(bodies).toEqual([
+      { repository: address, repository_username: "ada", repository_password: "typed" },
+      { repository: address, repository_password: "piped" },
+      { repository: address, repository_password: null },
+      { repository: address },
+    ]);
+  });
+
+  test("changes nothing without a password that was to be given", async () => {
+    await expect(set(fakeIo(), "--password")).rejects.toThrow("No password was given");
+    expect(requests).not.toContain(`PATCH ${path}`);
+  });
 });
 
 test("apps delete needs --yes where nobody can be asked, and --wait waits until it is gone", async () => {

@@ -10,6 +10,7 @@ import { joined } from "../shared/list.ts";
 import { table } from "../table.ts";
 import { environmentCells, environmentColumns } from "./environment-text.ts";
 import { applicationKind } from "./kind.ts";
+import { addSetRepository } from "./repository.ts";
 import { untilGone } from "./until-gone.ts";
 
 const APPLICATION = "an id, a slug, or a name that only one application has";
@@ -18,9 +19,10 @@ const APPLICATION = "an id, a slug, or a name that only one application has";
 export function addApps(program: Command, session: Session): void {
   const apps = program
     .command("apps")
-    .description("list, show and delete applications, and rotate their deploy keys");
+    .description("list, show and delete applications, and say where their commits are fetched from");
   addAppList(apps, session);
   addAppShow(apps, session);
+  addSetRepository(apps, session, APPLICATION);
   addDeployKeyRotation(apps, session);
   addAppDelete(apps, session);
   withExamples(apps, ["pilvi apps list", "pilvi apps show web-shop"]);
@@ -98,6 +100,7 @@ function detailsText({ data, included = [] }: ApplicationDocument, url: string):
     ["Status", meta.status],
     ["Region", attributes.region],
     ["Repository", meta.repository_url ?? `${url}/git/${attributes.slug}.git`],
+    ...(meta.repository_username === null ? [] : [["Fetched as", meta.repository_username]]),
     ...(meta.deploy_key === null ? [] : [["Deploy key", meta.deploy_key]]),
     ...(meta.root_directory === null ? [] : [["Folder in it", meta.root_directory]]),
     ["Created", attributes.created_at],

@@ -44,7 +44,13 @@ export function sampleApplication(attributes: Partial<ApplicationResource["attri
       environments: { data: [environment] },
       defaultEnvironment: { data: environment },
     },
-    meta: { status: "available", repository_url: null, root_directory: null, deploy_key: null },
+    meta: {
+      status: "available",
+      repository_url: null,
+      root_directory: null,
+      repository_username: null,
+      deploy_key: null,
+    },
   } satisfies ApplicationResource;
 }
 

@@ -14,6 +14,7 @@ import {
   typesIn,
   type Value,
   type Values,
+  withHiddenPasswords,
 } from "./form-fields.ts";
 import type { KindIdentity } from "./kind.ts";
 import { Empty, Failure, Loading } from "./layout.tsx";
@@ -83,7 +84,7 @@ export function CreateForm(props: CreateFormProps) {
 
 function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
   const { noun, verb = `Create ${noun}`, cancelTo, create, labels = {}, more, document } = props;
-  const { fields, values, body, typeLabels, change } = useRequest(props);
+  const { fields, values, body, shownBody, typeLabels, change } = useRequest(props);
   const creation = useMutation({ mutationFn: () => create(body), meta: { showsErrors: true } });
   const { error, isPending } = creation;
   const form = useFaultInSight(error);
@@ -116,7 +117,7 @@ function LoadedForm(props: CreateFormProps & { document: ApiDocument }) {
           <ButtonLink to={cancelTo}>Cancel</ButtonLink>
         </div>
       </form>
-      <Terminal {...props} body={body} />
+      <Terminal {...props} body={shownBody} />
     </div>
   );
 }
@@ -139,7 +140,7 @@ function useRequest({
     .toSorted((a: Field, b: Field) => rank(a.name) - rank(b.name));
   const values: Values = { ...given, ...(type !== undefined && { type }) };
   const said = Object.entries(more?.members ?? {}).filter(([, value]) => value !== undefined);
-  const body = { ...bodyOf(fields, values), ...Object.fromEntries(said) };
+  const bodyWith = (those: Values) => ({ ...bodyOf(fields, those), ...Object.fromEntries(said) });
   const change = (name: string, value: Value) =>
     // Values of another type need not fit this type.
     setGiven(
@@ -148,7 +149,9 @@ function useRequest({
         : { ...given, [name]: value },
     );
   const typeLabels = Object.fromEntries(types.map(({ value, label }) => [value, label]));
-  return { fields, values, body, typeLabels, change };
+  const body = bodyWith(values);
+  const shownBody = bodyWith(withHiddenPasswords(fields, values));
+  return { fields, values, body, shownBody, typeLabels, change };
 }
 
 function rank(name: string): number {

@@ -4,6 +4,7 @@
 export interface Schema {
   $ref?: string;
   type?: string | string[];
+  format?: string;
   title?: string;
   description?: string;
   properties?: Record<string, Schema>;
@@ -30,7 +31,7 @@ export interface Field {
   name: string;
   label: string;
   note: string | undefined;
-  control: "text" | "lines" | "number" | "check" | "select";
+  control: "text" | "lines" | "password" | "number" | "check" | "select";
   options: (string | number)[];
   preset: Value;
   isRequired: boolean;
@@ -126,12 +127,13 @@ function withChoices(schema: Schema, alternatives: readonly Schema[]): Schema {
 const LINE_CHARACTERS = 2_000;
 
 function controlOf(schema: Schema): Field["control"] | undefined {
-  const { type: types, enum: values, const: fixed, maxLength = 0 } = schema;
+  const { type: types, enum: values, const: fixed, format, maxLength = 0 } = schema;
   const type = Array.isArray(types) ? types.find((each) => each !== "null") : types;
   if (values !== undefined || fixed !== undefined) return "select";
   if (type === "boolean") return "check";
   if (type === "integer" || type === "number") return "number";
   if (type !== "string") return undefined;
+  if (format === "password") return "password";
   return maxLength > LINE_CHARACTERS ? "lines" : "text";
 }
 
@@ -171,4 +173,12 @@ export function bodyOf(fields: readonly Field[], values: Values): Record<string,
     else body[first] = { ...(body[first] as object | undefined), [member]: value };
   }
   return body;
+}
+
+/** The values for a text that people may copy, in which a password is only a word for one. */
+export function withHiddenPasswords(fields: readonly Field[], values: Values): Values {
+  const hidden = fields
+    .filter(({ name, control }) => control === "password" && values[name] !== undefined)
+    .map(({ name }) => [name, "PASSWORD"]);
+  return { ...values, ...Object.fromEntries(hidden) };
 }

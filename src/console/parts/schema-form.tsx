@@ -80,14 +80,16 @@ function SchemaField(props: {
   if (field.control === "lines")
     return <TextAreaField {...plain} rows={LONG_ROWS} onChange={(each) => onChange(each || undefined)} />;
   const isNumber = field.control === "number";
+  const isPassword = field.control === "password";
   return (
     <TextField
       {...plain}
-      type={isNumber ? "number" : "text"}
+      type={field.control}
       step="any"
       min={field.min}
       max={field.max}
-      placeholder={isOptional ? "Default" : undefined}
+      placeholder={isOptional && !isPassword ? "Default" : undefined}
+      autoComplete={isPassword ? "new-password" : "off"}
       onChange={(each) => onChange(valueOf(each, isNumber))}
     />
   );

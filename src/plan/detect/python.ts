@@ -9,6 +9,7 @@ import { fileVersion } from "../tool-versions.ts";
 import { resolveVersion, type VersionRequest } from "../versions.ts";
 import { frontendOf } from "./frontend.ts";
 import type { DetectionInput } from "./node.ts";
+import { withVenv } from "./python-venv.ts";
 
 const projectSchema = z.object({
   project: z.optional(
@@ -43,9 +44,6 @@ const MODULES = [
   "app/__init__.py",
 ];
 
-/** The environment is made anew where an earlier build left none. */
-const VENV = "test -x .venv/bin/python || python3 -m venv .venv";
-
 /** Whether a folder looks like an application in Python. */
 export function isPython(folder: Folder): boolean {
   return folder.firstOf(...SIGNS, "main.py", "app.py") !== undefined;
@@ -64,17 +62,19 @@ export function detectPython(input: DetectionInput): Detection {
     );
   }
   const frontend = frontendOf(input);
+  const runtime = resolveVersion(
+    "python",
+    input.versionOf("python") ?? versionRequest(input, project),
+    input.available,
+  );
   const install = installOf(
     folder,
     project,
+    runtime.version,
     app.servers.filter((name) => !dependencies.has(name)),
   );
   return {
-    runtime: resolveVersion(
-      "python",
-      input.versionOf("python") ?? versionRequest(input, project),
-      input.available,
-    ),
+    runtime,
     tools: frontend.tools,
     paths: [".venv/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
     language: "Python",
@@ -151,12 +151,17 @@ function moduleOf(file: string): string {
 }
 
 /** @param missing packages that no file lists and the start command needs. */
-function installOf(folder: Folder, project: Project | undefined, missing: string[]): PlannedCommands {
+function installOf(
+  folder: Folder,
+  project: Project | undefined,
+  version: string | null,
+  missing: string[],
+): PlannedCommands {
   const [origin, commands] = installSteps(folder, project);
   // The lock of uv or poetry would remove packages that it does not list, so they come last.
   const extra = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
   const all = [...commands, ...extra];
-  return { commands: all.length === 0 ? [] : [VENV, ...all], directory: folder.path, origin };
+  return { commands: all.length === 0 ? [] : withVenv(folder, version, all), directory: folder.path, origin };
 }
 
 function installSteps(folder: Folder, project: Project | undefined): [origin: string, commands: string[]] {

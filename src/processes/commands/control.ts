@@ -183,11 +183,10 @@ async function startControl(
   };
 }
 
-function contextOf(
-  { dataDir, quotas, edge }: Config,
-  parts: Pick<KindContext, "db" | "vault" | "hosts" | "log">,
-): KindContext {
-  return kindContext({ ...parts, quotas, edge, repositories: new Repositories(repositoriesDir(dataDir)) });
+function contextOf(config: Config, parts: Pick<KindContext, "db" | "vault" | "hosts" | "log">): KindContext {
+  const { dataDir, quotas, edge, localGitServers: localServers } = config;
+  const repositories = new Repositories(repositoriesDir(dataDir), { localServers });
+  return kindContext({ ...parts, quotas, edge, repositories });
 }
 
 async function startLoop(

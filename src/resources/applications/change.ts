@@ -1,7 +1,6 @@
 // Changes an application: one transaction with the row, the audit and the event.
 import { invalid, notFound } from "../../api/jsonapi/errors.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
-import type { Vault } from "../../lib/secrets.ts";
 import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { refuseDeleting } from "../shared/desired-state.ts";
@@ -9,6 +8,7 @@ import { changed, recordRequest } from "../shared/events/record.ts";
 import { KIND, repositoryAt, resourceOf } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
 import { deployKeyFor } from "./sources/deploy-key.ts";
+import { loginFor, withoutPassword } from "./sources/repository-login.ts";
 import {
   findApplication,
   lockApplication,
@@ -23,19 +23,20 @@ import {
  * @throws ApiError 404, 409 when the application is being deleted, or 422.
  */
 export async function changeApplication(
-  { db, vault }: KindContext,
+  context: KindContext,
   { principal, requestId, body, params }: OperationRequest<ApplicationChange, unknown, { id: string }>,
 ): Promise<ApplicationRow> {
   const { organizationId } = principal;
-  return await db.begin(async (tx) => {
+  return await context.db.begin(async (tx) => {
     const application = await lockApplication(tx, organizationId, params.id);
     if (application === undefined) throw notFound("application");
     refuseDeleting(application, "application");
-    const settings = settingsOf(vault, body, application);
+    const settings = settingsOf(context, body, application);
     await check(tx, application, settings);
     await updateApplication(tx, application.id, settings);
     const event = changed(resourceOf({ ...application, ...settings }), body);
-    await recordRequest(tx, { principal, requestId, action: "update", kind: KIND, details: body, event });
+    const about = { kind: KIND, details: withoutPassword(body) };
+    await recordRequest(tx, { principal, requestId, action: "update", ...about, event });
     return (await findApplication(tx, organizationId, application.id)) ?? application;
   });
 }
@@ -50,15 +51,22 @@ async function check(tx: Transaction, former: ApplicationRow, settings: Applicat
 }
 
 /** A member that is left out stays; null takes the value away. */
-function settingsOf(vault: Vault, change: ApplicationChange, former: ApplicationRow): ApplicationSettings {
+function settingsOf(
+  context: KindContext,
+  change: ApplicationChange,
+  former: ApplicationRow,
+): ApplicationSettings {
   const { repository: url, root_directory: rootDirectory, slack_channel: slackChannel } = change;
   const isSameRepository = url === undefined || url === former.repository?.url;
   const repository = isSameRepository ? former.repository : url === null ? null : repositoryAt(url);
+  const { id } = former;
+  const formerLogin = isSameRepository ? former.repositoryLogin : null;
   return {
     name: change.name ?? former.name,
     slug: change.slug ?? former.slug,
     repository,
-    deployKey: deployKeyFor(vault, former.id, repository, former.deployKey),
+    deployKey: deployKeyFor(context.vault, id, repository, former.deployKey),
+    repositoryLogin: loginFor(context, { id, repository, former: formerLogin }, change),
     rootDirectory: rootDirectory === undefined ? former.rootDirectory : rootDirectory,
     slackChannel: slackChannel === undefined ? former.slackChannel : slackChannel,
     defaultEnvironmentId: change.default_environment_id ?? former.defaultEnvironmentId,

@@ -5,9 +5,11 @@ import type { OperationRequest } from "../../api/operation/operation.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
 import { recordRequest, type NewEvent } from "../shared/events/record.ts";
+import { refuseFullStorage } from "../shared/quotas.ts";
 import { insertNewEnvironment } from "./environments/create.ts";
 import type { NewApplication } from "./schema.ts";
 import { checkRepository, deployKeyFor } from "./sources/deploy-key.ts";
+import { loginFor, withoutPassword } from "./sources/repository-login.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 import {
   countApplications,
@@ -40,6 +42,7 @@ export async function createApplication(
   const { organizationId } = principal;
   const id = newId("app");
   const repository = body.repository === undefined ? null : repositoryAt(body.repository);
+  const repositoryLogin = loginFor(context, { id, repository, former: null }, body);
   return await createOnce(context.db, {
     organizationId,
     kind: KIND,
@@ -51,6 +54,7 @@ export async function createApplication(
         throw invalid({
           name: [`The organization has ${MAX_APPLICATIONS} applications, and may not have more.`],
         });
+      await refuseFullStorage(tx, context.quotas, principal, "name");
       const slug = slugOf(body.name, "application");
       const environmentId = newId("env");
       const application = {
@@ -62,6 +66,7 @@ export async function createApplication(
         region: body.region,
         repository,
         deployKey: deployKeyFor(context.vault, id, repository, null),
+        repositoryLogin,
         rootDirectory: body.root_directory ?? null,
         slackChannel: null,
         defaultEnvironmentId: environmentId,
@@ -70,7 +75,8 @@ export async function createApplication(
       const environment = { name: FIRST_ENVIRONMENT, branch: DEFAULT_BRANCH };
       await insertNewEnvironment(tx, context, { id: environmentId, application, ...environment });
       const event = { type: "created" as const, resource: resourceOf(application) };
-      await recordRequest(tx, { principal, requestId, action: "create", kind: KIND, details: body, event });
+      const about = { kind: KIND, details: withoutPassword(body) };
+      await recordRequest(tx, { principal, requestId, action: "create", ...about, event });
       const row = await findApplication(tx, organizationId, id);
       if (row === undefined) throw new Error("an insert gave no row");
       return row;

@@ -31,6 +31,7 @@ export function renderApplication(application: ApplicationRow): ApplicationResou
       status: application.status,
       repository_url: repository?.url ?? null,
       root_directory: application.rootDirectory,
+      repository_username: application.repositoryLogin?.username ?? null,
       deploy_key: application.deployKey?.publicKey ?? null,
     },
   };

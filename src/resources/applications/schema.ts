@@ -48,6 +48,30 @@ const repository = z
     example: "https://git.example.com/shop/web.git",
   });
 
+const repositoryUsername = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^\p{Cc}:]+$/u, "may have neither colons nor control characters")
+  .meta({
+    description:
+      "The user at a repository behind HTTPS. `git` when left out, which suits hosts that ask for a token alone. Null takes the password away too.",
+    example: "ada",
+  });
+
+const repositoryPassword = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .regex(/^\P{Cc}+$/u, "may have no control characters")
+  .meta({
+    format: "password",
+    writeOnly: true,
+    description:
+      "The password, or a token that may read, for a repository behind HTTPS. It is stored encrypted and never shown. Another `repository` takes it away.",
+    example: "a-token-that-may-read",
+  });
+
 const rootDirectory = z
   .string()
   .max(255)
@@ -65,6 +89,8 @@ export const newApplication = z
     name,
     region,
     repository: repository.optional(),
+    repository_username: repositoryUsername.optional(),
+    repository_password: repositoryPassword.optional(),
     root_directory: rootDirectory.nullable().optional(),
     cluster_id: clusterIdField(),
   })
@@ -80,6 +106,8 @@ export const applicationChange = z
     name: name.optional(),
     slug: slug.optional(),
     repository: repository.nullable().optional(),
+    repository_username: repositoryUsername.nullable().optional(),
+    repository_password: repositoryPassword.nullable().optional(),
     root_directory: rootDirectory.nullable().optional(),
     slack_channel: slackChannel.nullable().optional(),
     default_environment_id: z
@@ -131,6 +159,10 @@ export const applicationResource = z
         }),
         repository_url: z.string().nullable().meta({ example: "https://git.example.com/shop/web.git" }),
         root_directory: z.string().nullable().meta({ example: null }),
+        repository_username: z.string().nullable().meta({
+          description: "The user with whom commits are fetched over HTTPS; null without a password.",
+          example: null,
+        }),
         deploy_key: z.string().nullable().meta({
           description:
             "The public key to add at the host of a repository behind SSH, for reading. Null for other repositories.",

@@ -6,6 +6,7 @@ import { recordEvent } from "../shared/events/record.ts";
 import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
 import type { CloudRegion } from "../shared/regions.ts";
 import { CREATED_AT } from "../shared/rows.ts";
+import { forgetRepository } from "./storage.ts";
 import type { ApplicationStatus } from "./schema.ts";
 
 /** The repository that commits are fetched from. */
@@ -22,6 +23,13 @@ export interface DeployKey {
   sealed: string;
 }
 
+/** The login with which commits are fetched over HTTPS. */
+export interface RepositoryLogin {
+  username: string;
+  /** The password or token. */
+  sealed: string;
+}
+
 /** The members that a customer may change later. */
 export interface ApplicationSettings {
   name: string;
@@ -29,6 +37,7 @@ export interface ApplicationSettings {
   repository: Repository | null;
   /** Null without a repository behind SSH. */
   deployKey: DeployKey | null;
+  repositoryLogin: RepositoryLogin | null;
   rootDirectory: string | null;
   slackChannel: string | null;
   defaultEnvironmentId: string | null;
@@ -56,6 +65,9 @@ const SELECT = `
          case when r.deploy_key is not null then
            jsonb_build_object('publicKey', r.deploy_key, 'sealed', r.sealed_deploy_key)
          end as "deployKey",
+         case when r.repository_username is not null then
+           jsonb_build_object('username', r.repository_username, 'sealed', r.sealed_repository_password)
+         end as "repositoryLogin",
          r.root_directory as "rootDirectory", r.slack_channel as "slackChannel",
          r.default_environment_id as "defaultEnvironmentId", r.status, ${CREATED_AT} as "createdAt",
          array(select id from environments where application_id = r.id order by id) as "environmentIds"
@@ -65,11 +77,12 @@ const SELECT = `
 export async function insertApplication(tx: Transaction, values: ApplicationValues): Promise<void> {
   await tx`
     insert into applications (
-      id, organization_id, host_id, name, slug, region, repository, deploy_key, sealed_deploy_key, root_directory,
-      slack_channel, default_environment_id)
+      id, organization_id, host_id, name, slug, region, repository, deploy_key, sealed_deploy_key, repository_username,
+      sealed_repository_password, root_directory, slack_channel, default_environment_id)
     values (
       ${values.id}, ${values.organizationId}, ${values.hostId}, ${values.name}, ${values.slug}, ${values.region},
       ${values.repository}::jsonb, ${values.deployKey?.publicKey ?? null}, ${values.deployKey?.sealed ?? null},
+      ${values.repositoryLogin?.username ?? null}, ${values.repositoryLogin?.sealed ?? null},
       ${values.rootDirectory}, ${values.slackChannel}, ${values.defaultEnvironmentId})`;
 }
 
@@ -145,6 +158,8 @@ export async function updateApplication(
     set name = ${settings.name}, slug = ${settings.slug}, repository = ${settings.repository}::jsonb,
         deploy_key = ${settings.deployKey?.publicKey ?? null},
         sealed_deploy_key = ${settings.deployKey?.sealed ?? null},
+        repository_username = ${settings.repositoryLogin?.username ?? null},
+        sealed_repository_password = ${settings.repositoryLogin?.sealed ?? null},
         root_directory = ${settings.rootDirectory}, slack_channel = ${settings.slackChannel},
         default_environment_id = ${settings.defaultEnvironmentId}
     where id = ${id}`;
@@ -174,6 +189,7 @@ export async function eraseApplication(
   { id, name, organizationId }: ApplicationRow,
 ): Promise<void> {
   await tx`delete from applications where id = ${id}`;
+  await forgetRepository(tx, id);
   await forgetResource(tx, id);
   await notify(tx, "status", id);
   await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "applications", id, name } });

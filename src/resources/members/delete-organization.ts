@@ -55,7 +55,9 @@ async function lockDeletable(tx: Transaction, { userId }: SessionPrincipal, id: 
   if (own.length === 1) throw conflict("It is your only organization. Make another one first.");
   const [state] = await tx<{ isDefault: boolean; resources: number; archives: number }[]>`
     select is_default as "isDefault",
-           (select count(*)::int from allocations where organization_id = o.id and kind <> 'archives') as resources,
+           (select count(*)::int from allocations
+             where organization_id = o.id and kind not in ('archives', 'applications'))
+             + (select count(*)::int from applications where organization_id = o.id) as resources,
            (select count(*)::int from archives where organization_id = o.id) as archives
     from organizations o where id = ${id}`;
   if (state?.isDefault === true) throw conflict("The organization of the operator cannot be deleted.");

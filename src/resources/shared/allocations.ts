@@ -97,6 +97,13 @@ export async function usagesOf(db: Queryable, principal: Principal): Promise<Usa
   return row;
 }
 
+/** The bytes on the disk that an organization has now. */
+export async function storageOf(db: Queryable, organizationId: string): Promise<number> {
+  const [row] = await db<{ bytes: number }[]>`
+    select storage_bytes::float8 as bytes from quota_usage where owner = ${organizationId}`;
+  return row?.bytes ?? 0;
+}
+
 /** The instances whose measured bytes on the disk differ from the recorded bytes; deleted instances are left out. */
 export async function changedStorage(
   db: Database,

@@ -3,11 +3,12 @@ import type { Principal } from "../../api/auth/auth.ts";
 import { invalid, type FieldErrors } from "../../api/jsonapi/errors.ts";
 import { addFault } from "../../api/operation/validation.ts";
 import { byteSizeText } from "../../lib/byte-size.ts";
-import type { Transaction } from "../../store/database.ts";
+import type { Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation, Quotas } from "../kind.ts";
 import {
   insertAllocation,
   lockAllocation,
+  storageOf,
   tokenOf,
   updateAllocation,
   usagesOf,
@@ -90,6 +91,28 @@ export async function refuseFullStorage(
   field: string,
 ): Promise<void> {
   refuseExcess(quotas, await usagesOf(tx, principal), { storageBytes: { wanted: 0, field } });
+}
+
+/**
+ * Why an organization with more storage than its quota gets no more of it, as a sentence; null for all others.
+ */
+export async function storageExcess(
+  db: Queryable,
+  { storageBytes: limit }: Quotas,
+  organizationId: string,
+): Promise<string | null> {
+  const used = await storageOf(db, organizationId);
+  if (limit === 0 || used <= limit) return null;
+  return excessText({ owner: "organization", limit, used, name: "storageBytes" });
+}
+
+/** The bytes that an organization may still take; zero or less when there are none. */
+export async function storageRoom(
+  db: Queryable,
+  { storageBytes: limit }: Quotas,
+  organizationId: string,
+): Promise<number> {
+  return limit === 0 ? Infinity : limit - (await storageOf(db, organizationId));
 }
 
 /**

@@ -68,6 +68,8 @@ test("a new application with wrong values is refused at each field, and nothing 
   await page.getByLabel("Name", { exact: true }).fill("Web shop");
   expect(await copiedText(page, "command")).toBe("npx pilvi init 'Web shop' \\\n  --region us-east-1");
   expect(await copiedText(page, "request")).toContain("/api/applications");
+  await page.getByLabel("Repository password").fill("typed-in-the-console");
+  expect(await copiedText(page, "request")).toContain('"repository_password": "PASSWORD"');
   await submitWrong(body(), "Create application", {
     Name: "x",
     Repository: "no address",
@@ -140,6 +142,27 @@ test("a new deploy key takes the place of the present key once a question is ans
   await page.getByText(former).waitFor({ state: "detached" });
   expect(await deployKey()).not.toBe(former);
   await page.getByText(await deployKey()).waitFor();
+});
+
+test("a password of a repository is typed unseen, is shown nowhere, and goes with its user name", async () => {
+  const { page } = window;
+  const [password, user] = [page.getByLabel("Repository password"), page.getByLabel("Repository username")];
+  const save = page.getByRole("button", { name: "Save" });
+  const fact = page.getByText("Fetched as");
+  expect(await password.getAttribute("type")).toBe("password");
+  await page.getByLabel("Repository", { exact: true }).fill("https://git.example.com/shop/web.git");
+  await user.fill("ada");
+  await password.fill("typed-in-the-console");
+  await save.click();
+  await fact.waitFor();
+  expect(await password.inputValue()).toBe("");
+  expect(await page.content()).not.toContain("typed-in-the-console");
+  expect((await applications())[0]?.meta.repository_username).toBe("ada");
+  await lookedAt("application-password");
+  await user.fill("");
+  await save.click();
+  await fact.waitFor({ state: "hidden" });
+  expect((await applications())[0]?.meta.repository_username).toBeNull();
 });
 
 test("the page of an environment shows its address, and a deployment of nothing fails with a reason", async () => {

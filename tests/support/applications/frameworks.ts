@@ -89,6 +89,61 @@ export const vite: Framework = (text) => ({
   "text.js": `export const text = ${JSON.stringify(text)};\n`,
 });
 
-function manifest(scripts: Record<string, string>, dependencies: Record<string, string>): string {
-  return JSON.stringify({ name: "shop", private: true, type: "module", scripts, dependencies });
+/** A page that Next.js renders, and a route with a parameter. */
+export const next: Framework = (text) => ({
+  "package.json": manifest(
+    { build: "next build", start: "next start" },
+    { next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1" },
+  ),
+  "app/layout.js": `export default function Layout({ children }) {
+    return <html lang="en"><body>{children}</body></html>;
+  }`,
+  "app/page.js": `"use client";
+    import { useEffect, useState } from "react";
+    export default function Page() {
+      const [text, setText] = useState("");
+      useEffect(() => setText(${JSON.stringify(text)}), []);
+      return <p id="text">{text}</p>;
+    }`,
+  "app/text/route.js": `export const GET = () => new Response(${JSON.stringify(text)});`,
+  "app/items/[id]/route.js": `export async function GET(request, { params }) {
+    return Response.json({ id: decodeURIComponent((await params).id) });
+  }`,
+});
+
+/** A page that Nuxt renders, and a route with a parameter; Bun installs its hundreds of packages. */
+export const nuxt: Framework = (text) => ({
+  "package.json": manifest({ build: "nuxt build" }, { nuxt: "4.5.2" }, BUN),
+  "nuxt.config.ts": "export default defineNuxtConfig({ telemetry: false });\n",
+  "app/app.vue": [
+    '<script setup>const text = ref("");',
+    `onMounted(() => { text.value = ${JSON.stringify(text)}; });</script>`,
+    '<template><p id="text">{{ text }}</p></template>',
+    "",
+  ].join("\n"),
+  "server/routes/text.js": `export default defineEventHandler(() => ${JSON.stringify(text)});\n`,
+  "server/routes/items/[id].js":
+    'export default defineEventHandler((event) => ({ id: getRouterParam(event, "id", { decode: true }) }));\n',
+});
+
+/** A page that Astro has written, with a script in it; Bun installs its hundreds of packages. */
+export const astro: Framework = (text) => ({
+  "package.json": manifest({ build: "astro build" }, { astro: "7.3.5" }, BUN),
+  "src/pages/index.astro": [
+    '<html lang="en"><head><title>Shop</title></head><body><p id="text"></p></body></html>',
+    `<script>document.querySelector("#text").textContent = ${JSON.stringify(text)};</script>`,
+    "",
+  ].join("\n"),
+  "src/pages/text.js": `export const GET = () => new Response(${JSON.stringify(text)});\n`,
+});
+
+/** Has Bun install the packages, which takes a tenth of npm's time. */
+const BUN = { packageManager: `bun@${Bun.version}` };
+
+function manifest(
+  scripts: Record<string, string>,
+  dependencies: Record<string, string>,
+  more: Record<string, string> = {},
+): string {
+  return JSON.stringify({ name: "shop", private: true, type: "module", scripts, dependencies, ...more });
 }

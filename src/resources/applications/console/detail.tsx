@@ -41,6 +41,7 @@ function ApplicationFacts({ application }: { application: ConsoleApplication }) 
         facts={[
           ["Region", attributes.region],
           ["Repository", meta.repository_url ?? "pushed or uploaded"],
+          ...loginFact(meta.repository_username),
           ...deployKeyFact(application),
           ["Root directory", meta.root_directory ?? "the whole source"],
           ["Created", attributes.created_at && <Moment key="created" at={attributes.created_at} />],
@@ -56,6 +57,10 @@ function ApplicationFacts({ application }: { application: ConsoleApplication }) 
   );
 }
 
+function loginFact(user: string | null): [string, ReactNode][] {
+  return user === null ? [] : [["Fetched as", user]];
+}
+
 function deployKeyFact(application: ConsoleApplication): [string, ReactNode][] {
   if (application.meta.deploy_key === null) return [];
   return [["Deploy key", <DeployKey key="deploy-key" application={application} />]];
@@ -68,6 +73,7 @@ function ApplicationSettings({ application }: { application: ConsoleApplication 
   const present: Record<string, unknown> = {
     ...attributes,
     repository: meta.repository_url,
+    repository_username: meta.repository_username,
     root_directory: meta.root_directory,
     default_environment_id: relationships.defaultEnvironment.data?.id,
   };

@@ -3,6 +3,7 @@ import { PublicError, UnreachableError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
+import { storageExcess } from "../../shared/quotas.ts";
 import { loadEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { loadApplication, type ApplicationRow } from "../store.ts";
 import { commitOf } from "../sources/commit.ts";
@@ -76,6 +77,7 @@ async function makeRelease(
     await ensureReleaseIsThere(context, parts, releaseOf);
     return rolledOut(parts);
   }
+  if (await isNew(parts)) await refuseFull(context, parts);
   const commit = deployment.commit ?? (await noteCommit(context, parts));
   const plan =
     deployment.plan ?? (await planOfCommit(context, planned(parts), parts.application, commit.hash));
@@ -87,6 +89,17 @@ async function makeRelease(
   if (build !== "succeeded") return failed(deployment, build.reason, "build.failed");
   if ((await host.driver.release(id)) === null) throw new Error("a build that succeeded has left no release");
   return rolledOut(parts);
+}
+
+/** Whether its build was not ordered so far; a build that was begun is followed to its end. */
+async function isNew({ deployment, host }: DeploymentParts): Promise<boolean> {
+  return (await host.driver.observeBuild(deployment.id)) === null;
+}
+
+/** @throws PublicError when the organization has more on the disk than it may. */
+async function refuseFull({ db, quotas }: KindContext, { environment }: DeploymentParts): Promise<void> {
+  const excess = await storageExcess(db, quotas, environment.organizationId);
+  if (excess !== null) throw new PublicError(excess);
 }
 
 /** The environment with the settings of the beginning of the deployment. */

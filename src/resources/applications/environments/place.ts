@@ -5,6 +5,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { freePorts, PortsTaken } from "../../shared/ports.ts";
 import { eraseProcess, insertProcess, processesOf, type ApplicationProcess } from "./processes.ts";
+import { pruneReleases } from "./releases.ts";
 import type { UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
 
@@ -85,18 +86,19 @@ export async function removeProcesses(
   await Promise.all(removals);
 }
 
-/** Ends the processes whose time is over. @returns the others. */
+/** Ends the processes whose time is over, and removes releases that only they needed. @returns the others. */
 export async function endRetired(
   context: KindContext,
   host: ServedHost,
-  { id }: EnvironmentRow,
+  environment: EnvironmentRow,
 ): Promise<ApplicationProcess[]> {
-  const processes = await processesOf(context.db, id);
+  const processes = await processesOf(context.db, environment.id);
   const retiring = processes.filter(({ state }) => state === "retiring");
   const kept = new Set([...new Set(retiring.map(({ digest }) => digest))].slice(-MAX_RETIRING));
   const surplus = retiring.filter(({ digest }) => !kept.has(digest));
   const over = new Set([...processes.filter(isOver), ...surplus]);
   await removeProcesses(context, host, [...over]);
+  if (over.size > 0) await pruneReleases(context, host, environment);
   return processes.filter((process) => !over.has(process));
 }
 

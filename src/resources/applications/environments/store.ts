@@ -6,6 +6,7 @@ import { notify } from "../../../store/notifications.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import { recordEvent } from "../../shared/events/record.ts";
 import { momentSql } from "../../shared/moments.ts";
+import { forgetReleases } from "../storage.ts";
 import type { EnvironmentStatus } from "./schema.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 
@@ -226,6 +227,7 @@ export async function eraseEnvironment(
   await tx`delete from deployments where environment_id = ${id}`;
   await tx`delete from process_groups where environment_id = ${id}`;
   await tx`delete from environments where id = ${id}`;
+  await forgetReleases(tx, id);
   await forgetResource(tx, id);
   await notify(tx, "status", id);
   await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "environments", id, name } });

@@ -3,8 +3,10 @@ import { PublicError } from "../../../lib/errors.ts";
 import { withoutCredentials } from "../../../sources/git.ts";
 import type { KindContext } from "../../kind.ts";
 import type { Commit } from "../deployments/store.ts";
+import { recordRepository } from "../storage.ts";
 import type { ApplicationRow } from "../store.ts";
 import { privateKeyOf } from "./deploy-key.ts";
+import { openLogin } from "./repository-login.ts";
 import { readCommit } from "./read-commit.ts";
 
 /** The end of a fetch that a reader waits for, or that takes as long as its repository needs. */
@@ -18,21 +20,23 @@ export interface FetchOptions {
  * @throws PublicError with the reason of git, without the credentials in the address.
  */
 export async function fetchSource(
-  { repositories, vault, log }: KindContext,
+  context: KindContext,
   application: ApplicationRow,
   branch: string,
   { signal, ...deadline }: FetchOptions = {},
 ): Promise<Commit> {
+  const { repositories, vault, log } = context;
   const { id, repository: source } = application;
   if (source === null) throw new PublicError("The application has no repository to fetch from.");
   const repository = await repositories.of(id);
-  const { mayReachItself } = repositories;
-  const deployKey = privateKeyOf(vault, application);
+  const mayReachItself = repositories.mayBeLocal(source.url);
+  const [deployKey, login] = [privateKeyOf(vault, application), openLogin(vault, application)];
   const hash = await repository.fetch(
-    { url: source.url, branch, deployKey, mayReachItself, ...deadline },
+    { url: source.url, branch, deployKey, login, mayReachItself, ...deadline },
     signal,
   );
   repository.tidy().catch((error: unknown) => log.warn({ error, id }, "a repository could not be packed"));
+  await recordRepository(context, id);
   return await readCommit(repository, hash);
 }
 

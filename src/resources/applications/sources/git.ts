@@ -8,6 +8,7 @@ import { streamOf } from "../../../sources/streams.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
+import { storageRoom } from "../../shared/quotas.ts";
 import { KIND } from "../create.ts";
 import { findApplicationNamed, type ApplicationRow } from "../store.ts";
 import { fetchedFrom } from "./fetch.ts";
@@ -72,7 +73,7 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
   return await serveGit(repository, request, url.pathname.replace(/^\/git\/[^/]+/, ""), {
     user: principal.kind === "token" ? principal.tokenId : principal.userId,
     mayPush: isPush,
-    ...(isPush && { roomBytes: await repository.roomBytes() }),
+    ...(isPush && { roomBytes: await roomBytes(context, application, repository) }),
     onPush: (branches) => deployPush(context, asked, { application, repository, branches }),
   });
 }
@@ -81,6 +82,15 @@ function refuseUnpushable(application: ApplicationRow): void {
   const { repository } = application;
   refuseDeleting(application, "application");
   if (repository !== null) throw new ApiError(409, fetchedFrom(repository));
+}
+
+/** A push that only deletes branches has no pack, so it makes room where there is none. */
+async function roomBytes(
+  { db, quotas }: KindContext,
+  { organizationId }: ApplicationRow,
+  repository: Repository,
+): Promise<number> {
+  return Math.min(await repository.roomBytes(), await storageRoom(db, quotas, organizationId));
 }
 
 /** @throws ApiError 503 when the machine has no git. */

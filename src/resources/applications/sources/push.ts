@@ -7,6 +7,7 @@ import type { KindContext } from "../../kind.ts";
 import { deploy } from "../deployments/create.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
 import { environmentsOf, type EnvironmentRow } from "../environments/store.ts";
+import { recordRepository } from "../storage.ts";
 import type { ApplicationRow } from "../store.ts";
 import { followDeployment } from "./follow.ts";
 import { readCommit } from "./read-commit.ts";
@@ -40,6 +41,7 @@ export async function deployPush(
     .catch((error: unknown) =>
       context.log.warn({ error, id: application.id }, "a repository could not be packed"),
     );
+  await recordRepository(context, application.id);
   return progress(context, asked, begun);
 }
 

@@ -6,11 +6,13 @@ import type { OperationRequest, UploadBody } from "../../../api/operation/operat
 import type { Plan } from "../../../contracts/plan.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
+import { refuseFullStorage } from "../../shared/quotas.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { deploy, lockDeployable } from "../deployments/create.ts";
 import { findDeployment, type Commit, type DeploymentRow } from "../deployments/store.ts";
 import { findEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { findApplication, loadApplication, type ApplicationRow } from "../store.ts";
+import { recordRepository } from "../storage.ts";
 import { readCommit } from "./read-commit.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { withSourceFaults } from "./faults.ts";
@@ -52,7 +54,7 @@ export async function deployUpload(
   slots: SourceSlots,
   request: UploadRequest,
 ): Promise<Made<DeploymentRow>> {
-  const { db } = context;
+  const { db, quotas } = context;
   const { principal, params } = request;
   const { organizationId } = principal;
   const find = (tx: Parameters<typeof findDeployment>[0], id: string) =>
@@ -60,7 +62,10 @@ export async function deployUpload(
   const former = await madeBefore(db, { organizationId, request: request.idempotency, find });
   if (former !== undefined) return { row: former, isReplayed: true };
   // What would be refused after the upload is refused before it.
-  const environment = await db.begin((tx) => lockDeployable(tx, organizationId, params.id));
+  const environment = await db.begin(async (tx) => {
+    await refuseFullStorage(tx, quotas, principal, "source");
+    return await lockDeployable(tx, organizationId, params.id);
+  });
   const application = await uploadable(context, organizationId, environment);
   const commit = await slots.run(organizationId, () =>
     withSourceFaults(() => commitUpload(context, request, environment)),
@@ -119,10 +124,11 @@ async function uploadable(
 }
 
 async function commitUpload(
-  { repositories, log }: KindContext,
+  context: KindContext,
   request: UploadRequest,
   { applicationId, branch }: EnvironmentRow,
 ): Promise<Commit> {
+  const { repositories, log } = context;
   const archive = archiveOf(request);
   const repository: Repository = await repositories.of(applicationId);
   const ref = `refs/heads/${branch}`;
@@ -130,6 +136,7 @@ async function commitUpload(
   repository
     .tidy()
     .catch((error: unknown) => log.warn({ error, applicationId }, "a repository could not be packed"));
+  await recordRepository(context, applicationId);
   return await readCommit(repository, hash);
 }
 

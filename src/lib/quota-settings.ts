@@ -1,0 +1,40 @@
+// The quotas of organizations, as a Pilvi is set up.
+import type { z } from "zod";
+import { byteSize, wholeNumber } from "./setting-fields.ts";
+
+/** The most that an organization may have; 0 means no limit. */
+export interface QuotaSettings {
+  resources: number;
+  caches: number;
+  databases: number;
+  websockets: number;
+  memoryBytes: number;
+  storageBytes: number;
+  connections: number;
+}
+
+/** The settings in the environment. */
+export const quotaFields = {
+  PILVI_QUOTA_RESOURCES: wholeNumber.default(5_000),
+  PILVI_QUOTA_CACHES: wholeNumber.default(0),
+  PILVI_QUOTA_DATABASES: wholeNumber.default(0),
+  PILVI_QUOTA_WEBSOCKETS: wholeNumber.default(0),
+  PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
+  PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
+  PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
+};
+
+type GivenQuotas = z.infer<z.ZodObject<typeof quotaFields>>;
+
+/** The settings by their names in the code. */
+export function quotaSettings(env: GivenQuotas): QuotaSettings {
+  return {
+    resources: env.PILVI_QUOTA_RESOURCES,
+    caches: env.PILVI_QUOTA_CACHES,
+    databases: env.PILVI_QUOTA_DATABASES,
+    websockets: env.PILVI_QUOTA_WEBSOCKETS,
+    memoryBytes: env.PILVI_QUOTA_MEMORY,
+    storageBytes: env.PILVI_QUOTA_STORAGE,
+    connections: env.PILVI_QUOTA_CONNECTIONS,
+  };
+}

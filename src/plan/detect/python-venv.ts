@@ -1,0 +1,57 @@
+// The virtual environment of Python: most of an install is making it, so builds keep it for later builds.
+import { sha256Hex } from "../../lib/secrets.ts";
+import type { Folder } from "../folder.ts";
+
+/** Files by which the same packages are installed each time. */
+const LOCKS = ["uv.lock", "poetry.lock", "Pipfile.lock"];
+
+const KEY_LENGTH = 16;
+
+/**
+ * The commands of an install with the virtual environment before them. It is kept with its packages where the files name
+ * each of their versions, and without packages otherwise, so that a build gets the newest packages that the files allow.
+ * It is kept for one folder, since the programs in it name that folder.
+ */
+export function withVenv(folder: Folder, pythonVersion: string | null, install: readonly string[]): string[] {
+  const names = lockedFiles(folder);
+  const key = keyOf([pythonVersion, ...names.map((name) => folder.text(name) ?? ""), ...install]);
+  const begin = [
+    `kept="$XDG_CACHE_HOME/venv$PWD/${names.length === 0 ? keyOf([pythonVersion]) : key}"`,
+    'test -x .venv/bin/python || cp -a "$kept" .venv 2>/dev/null || python3 -m venv .venv',
+  ];
+  return names.length === 0 ? [...begin, KEEP, ...install] : [...begin, ...install, KEEP];
+}
+
+/**
+ * Nothing else is kept beside it, a build that is killed meanwhile leaves none that is half copied, and a cache that is
+ * full ends no build.
+ */
+const KEEP =
+  'test -e "$kept" || (rm -rf "$XDG_CACHE_HOME/venv" && mkdir -p "${kept%/*}" && cp -a .venv "$kept.new" && mv "$kept.new" "$kept") || true';
+
+/** The files that determine all packages; none when nothing does. */
+function lockedFiles(folder: Folder): string[] {
+  const lock = folder.firstOf(...LOCKS);
+  if (lock !== undefined) return [lock, "pyproject.toml", "Pipfile"];
+  return isPinned(folder.text("requirements.txt") ?? "") ? ["requirements.txt"] : [];
+}
+
+/** Whether a file of requirements has nothing but packages with their versions. */
+export function isPinned(requirements: string): boolean {
+  const lines = requirements
+    .replaceAll(/\\\r?\n/g, " ")
+    .split("\n")
+    .map((line) => line.replace(/(?:^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "" && !HARMLESS.test(line));
+  return lines.length > 0 && lines.every((line) => PINNED.test(line));
+}
+
+/** Options that name no packages. */
+const HARMLESS =
+  /^(?:-i|-f|--(?:index-url|extra-index-url|find-links|trusted-host|prefer-binary|only-binary|no-binary|require-hashes))(?:[\s=]|$)/;
+
+const PINNED = /^[A-Za-z0-9][\w.-]*(?:\[[\w\s,.-]*\])?\s*===?\s*[\w.!+-]+\s*(?:;[^#]*|--hash.*)?$/;
+
+function keyOf(parts: readonly (string | null)[]): string {
+  return sha256Hex(JSON.stringify(parts)).slice(0, KEY_LENGTH);
+}
