@@ -19,6 +19,7 @@ import type {
 } from "../contracts/queries.ts";
 import type { ReadingsAnswer } from "../contracts/readings.ts";
 import type { VerifiedRestore } from "../contracts/verification.ts";
+import type { RouteWake } from "../contracts/wake-reasons.ts";
 import type { DebugEvent } from "../contracts/realtime-debug.ts";
 
 /** Runs instances somewhere: processes on this machine today, pods of a cluster later. */
@@ -151,6 +152,10 @@ export interface Driver {
   ensureRoute(route: EdgeRoute): Promise<void>;
   /** Ends a route at the edge, which may be absent. */
   removeRoute(id: string): Promise<void>;
+  /**
+   * Begins to wake what sleeps of a route, which may be absent; the occasion is in the record of the wake.
+   */
+  wakeRoute(id: string, wake: RouteWake): Promise<void>;
   /**
    * Sends a GET through the edge, as a client would, and says which instance has answered it, by its port. It counts as
    * use, and wakes an instance that sleeps.

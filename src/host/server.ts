@@ -9,6 +9,7 @@ import { backupIdSchema, restoreTargetSchema, retentionSchema } from "../contrac
 import { logQuerySchema } from "../contracts/logs.ts";
 import { cancelScopeSchema, statementsRequestSchema } from "../contracts/queries.ts";
 import { readAs } from "../contracts/read.ts";
+import { routeWakeSchema, wokenFor } from "../contracts/wake-reasons.ts";
 import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
 import type { Observation } from "../contracts/observation.ts";
 import { PublicError, publicMessageOf } from "../lib/errors.ts";
@@ -215,6 +216,13 @@ function edgeRoutes({ edge }: Host) {
       POST: async (request: Request) => {
         const query = readAs(edgeProbeSchema, await request.json(), "The probe");
         return Response.json(await edge.probe(query));
+      },
+    },
+    [hostPath("/routes/:id/wake")]: {
+      POST: async (request: Bun.BunRequest<"/routes/:id/wake">) => {
+        const wake = readAs(routeWakeSchema, await request.json(), "The wake");
+        edge.wake(readAs(safeIdSchema, request.params.id, "The id of the route"), wokenFor(wake));
+        return new Response(null, { status: 204 });
       },
     },
     [hostPath("/routes")]: { GET: () => Response.json(edge.routes()) },

@@ -64,6 +64,7 @@ function unserved(id: string, like: ServedHost): ServedHost {
     journal: refuse,
     ensureRoute: refuse,
     removeRoute: refuse,
+    wakeRoute: refuse,
     routes: refuse,
     probeEdge: refuse,
     build: refuse,

@@ -187,6 +187,7 @@ function offeringDriver(offer: Offer): Driver {
     journal: notUsed,
     ensureRoute: notUsed,
     removeRoute: notUsed,
+    wakeRoute: notUsed,
     routes: notUsed,
     probeEdge: notUsed,
     build: notUsed,
