@@ -38,6 +38,11 @@ export interface Driver {
    */
   suspend(id: string, signal?: AbortSignal): Promise<Observation>;
   /**
+   * Begins to end the engine of an instance that is about to be removed, in the time that the engine has for it.
+   * @returns whether it still runs; false for an instance that sleeps or is absent.
+   */
+  end(id: string): Promise<boolean>;
+  /**
    * Stops the instance, deletes all that belongs to it, and resolves when nothing is left. The instance may be absent.
    */
   remove(id: string): Promise<void>;

@@ -78,6 +78,9 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       [hostPath("/instances/:id/suspend")]: {
         POST: async (request) => Response.json(await host.suspend(request.params.id)),
       },
+      [hostPath("/instances/:id/end")]: {
+        POST: (request) => Response.json({ isRunning: host.endings.end(request.params.id) }),
+      },
       ...questionRoutes(host),
       ...inspectionRoutes(host),
       ...backupRoutes(host),

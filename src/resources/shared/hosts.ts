@@ -47,6 +47,7 @@ function unserved(id: string, like: ServedHost): ServedHost {
     },
     logs: refuse,
     queries: refuse,
+    end: refuse,
     cancel: refuse,
     statements: refuse,
     resetStatements: refuse,

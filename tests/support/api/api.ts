@@ -162,6 +162,7 @@ function offeringDriver(offer: Offer): Driver {
   return {
     offer: async () => offer,
     ensure: notUsed,
+    end: notUsed,
     remove: notUsed,
     suspend: notUsed,
     observe: notUsed,

@@ -44,8 +44,8 @@ import {
 } from "./store.ts";
 import { nextWakeOf } from "./wake-interval.ts";
 
-/** The pause before an environment is looked at again whose process is still starting. */
-const STARTING_MS = 200;
+/** The pauses before an environment is looked at again whose process still starts, or whose former processes still end. */
+const [STARTING_MS, ENDING_MS] = [200, 500];
 
 /** The pause before a release that did not start is tried again, where nothing else serves. */
 const RETRY_MS = 5_000;
@@ -167,8 +167,11 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   await ensureEdge(host, context.edge, signal);
   // An order that was refused before is no longer asked for.
   if (order !== null && environment.lastError !== null) await writeRefusal(context.db, environment.id, null);
-  const background =
-    order === null ? run.background : await ensureBackgroundPlaced(context, host, { environment, ...order });
+  const placed =
+    order === null
+      ? { runs: run.background, isEnding: false }
+      : await ensureBackgroundPlaced(context, host, { environment, ...order });
+  const background = placed.runs;
   await ensureRoute(host, context.edge, environment, routeOf({ ...run, background }, serving));
   const starting = processes.filter(({ state }) => state === "starting");
   await removeProcesses(context, host, starting);
@@ -177,6 +180,7 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   await ensureBackgroundRuns(context, host, background, signal);
   const rest = processes.filter(({ state }) => state !== "starting");
   if (!seen.every(isServed)) return again(STARTING_MS * 10, "The application does not run.");
+  if (placed.isEnding) return again(ENDING_MS, null);
   const wake = nextWakeOf(environment.settings, seen, Date.now());
   if (wake?.isDue !== true) return settled(rest, wake?.at);
   await host.driver.wakeRoute(environment.id, { occasion: "wake interval" });
