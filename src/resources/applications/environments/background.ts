@@ -5,6 +5,7 @@ import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { commandOfProcess } from "../background-processes/command.ts";
+import { everyMinute, hasSchedule } from "../background-processes/scheduler.ts";
 import { backgroundProcessesOf, type BackgroundProcessRow } from "../background-processes/store.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
 import { sizeNamed } from "../instances/sizes.ts";
@@ -63,7 +64,7 @@ async function wantedRuns({ db }: KindContext, order: ServingOrder): Promise<Wan
   const { plan } = order.deployment;
   if (plan === null) return [];
   const rows = await backgroundProcessesOf(db, order.environment.id);
-  return rows.map((row) => wantedOf(order, plan, row));
+  return rows.filter((row) => canRun(plan, row)).map((row) => wantedOf(order, plan, row));
 }
 
 /** Removes processes that have ended, and has the others end. @returns whether some still run. */
@@ -88,10 +89,19 @@ export async function ensureBackgroundRuns(
   await Promise.all(runs.map((run) => driver.ensure(specOfRun(context, run), signal)));
 }
 
+/** A later release may have no scheduled work. */
+function canRun(plan: Plan, { type }: BackgroundProcessRow): boolean {
+  return type !== "scheduler" || hasSchedule(plan);
+}
+
 function wantedOf({ deployment, spec }: ServingOrder, plan: Plan, row: BackgroundProcessRow): Wanted {
-  const { settings, processes } = row;
-  const own = backgroundSpecOf(spec, plan, sizeNamed(settings.size), commandOfProcess(row));
-  return { row, spec: own, digest: digestOf(deployment, own), count: processes * (settings.replicas ?? 1) };
+  const { settings, processes, type } = row;
+  const isScheduler = type === "scheduler";
+  const command = commandOfProcess(row);
+  const lines = isScheduler ? everyMinute(command) : command;
+  const own = backgroundSpecOf(spec, plan, sizeNamed(settings.size), lines);
+  const replicas = isScheduler ? 1 : (settings.replicas ?? 1);
+  return { row, spec: own, digest: digestOf(deployment, own), count: processes * replicas };
 }
 
 function fits({ backgroundProcessId, digest }: BackgroundRun, wanted: Wanted): boolean {
