@@ -10,13 +10,14 @@ export class Endings {
   }
 
   /**
-   * Begins to end an engine, once for all calls; this host does not start it again.
-   * @returns whether it still runs.
+   * Begins to end an engine that runs, once for all calls; this host does not start it again.
+   * @returns whether it still has a process, and has to be asked again.
    */
   end(id: string): boolean {
     const instance = this.#instances.get(id);
     if (instance?.hasProcess !== true) return false;
-    if (this.#begun.has(id)) return true;
+    // A program that has just started would miss the signal, and be killed when its time is over.
+    if (this.#begun.has(id) || instance.lifecycle.state.name !== "running") return true;
     this.#begun.add(id);
     const over = () => this.#begun.delete(id);
     instance.close().then(over, over);
