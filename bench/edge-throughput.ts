@@ -1,11 +1,14 @@
 // Measures the throughput of the edge, with one name and with 5,000, beside HAProxy configured by hand in front of the
-// very same application. All of them share the processors with the load.
+// very same application: once to forward requests alone, and once to do the edge's work for that application. All of
+// them share the processors with the load.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LoneEdge } from "../tests/support/engines/lone-edge.ts";
 import { installedEngine } from "../tests/support/engines/lone-engine.ts";
 import { freePort } from "../tests/support/pilvi/ports.ts";
+import { policyOf } from "../src/resources/applications/environments/policy.ts";
+import { DEFAULT_SETTINGS } from "../src/resources/applications/environments/settings.ts";
 import { commandOf } from "../src/engines/installed.ts";
 import { CannotMeasure, runWithoutPilvi, type Endings } from "./support/bench.ts";
 import { countOption } from "./support/options.ts";
@@ -30,6 +33,34 @@ const NAME = "a.localhost";
 /** Of the requests per second of HAProxy by hand, and of the edge with one name. */
 const TARGETS = { ofHaproxy: 0.95, ofOneName: 0.95 };
 
+/** What the least configuration needs beside an application, and what a careful person adds to match the edge. */
+const LEAST = { frontend: ["option forwardfor"], backend: [] };
+const MATCHING = {
+  frontend: [
+    "option forwardfor",
+    "option http-restrict-req-hdr-names delete",
+    "compression algo gzip",
+    "compression type text/html text/plain text/css application/javascript application/json",
+    "unique-id-format %[uuid()]",
+    "http-request del-header X-Forwarded- -m beg",
+    "http-request del-header Forwarded",
+    "http-request del-header Proxy",
+    "http-request set-header X-Real-Ip %[src]",
+    "http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]",
+    "http-request set-header X-Forwarded-Host %[req.hdr(host)]",
+    "http-request set-header X-Forwarded-Port %[dst_port]",
+    "http-request set-header X-Request-Id %[unique-id]",
+    "http-response set-header X-Request-Id %[unique-id]",
+    "http-request deny if { path,url_dec,lower -m sub /.git/ /.svn/ /.aws/ /.ssh/ /vendor/phpunit/ }",
+    "http-request deny if { path,url_dec,lower -m end /.env /.htpasswd /id_rsa }",
+    "http-response set-header X-Frame-Options DENY unless { res.hdr(X-Frame-Options) -m found }",
+    "http-response set-header X-Content-Type-Options nosniff unless { res.hdr(X-Content-Type-Options) -m found }",
+    "log ring@lines format raw daemon info",
+    'log-format \'{"s":%ST,"b":%B,"d":%Ta,"i":"%[src]","m":"%HM"}\'',
+  ],
+  backend: ["retry-on conn-failure empty-response", "http-reuse always"],
+};
+
 /** A way to the application, with what each round measured. */
 interface Side {
   label: string;
@@ -44,16 +75,18 @@ await runWithoutPilvi(
     const wrk = await findPeer("wrk");
     const application = await startApplication(bench);
     const direct = side("the application itself", application);
-    const byHand = side("HAProxy by hand", await startByHand(bench, application));
+    const least = side("HAProxy by hand, forwarding alone", await startByHand(bench, application, LEAST));
+    const byHand = side("HAProxy by hand, same work", await startByHand(bench, application, MATCHING));
     const one = side("the edge with one name", await startEdge(bench, application, 1));
     const many = side(`the edge with ${NAMES} names`, await startEdge(bench, application, NAMES));
-    const sides = [direct, byHand, one, many];
+    const sides = [direct, least, byHand, one, many];
     for (let round = -1; round < ROUNDS; round += 1) {
       for (const each of sides) await measure(wrk, each, round >= 0);
     }
     printColumns("rate", "of direct", "p99");
     for (const each of sides) printSide(each, direct);
-    printFloor("the edge beside HAProxy by hand", ratio(one, byHand), TARGETS.ofHaproxy, times);
+    printFloor("the edge beside HAProxy with the same work", ratio(one, byHand), TARGETS.ofHaproxy, times);
+    printFloor("the edge beside HAProxy that forwards alone", ratio(one, least), TARGETS.ofHaproxy, times);
     printFloor(`${NAMES} names beside one`, ratio(many, one), TARGETS.ofOneName, times);
     printTarget("p99 beside HAProxy by hand", median(one.p99s) / median(byHand.p99s), 1.05, times);
   },
@@ -81,7 +114,11 @@ async function startApplication({ atEnd }: Endings): Promise<number> {
 }
 
 /** The configuration that a person would write for one application. */
-async function startByHand({ atEnd }: Endings, application: number): Promise<number> {
+async function startByHand(
+  { atEnd }: Endings,
+  application: number,
+  { frontend, backend }: { frontend: string[]; backend: string[] },
+): Promise<number> {
   const port = freePort();
   const folder = mkdtempSync(join(tmpdir(), "pilvi-edge-bench-"));
   const file = join(folder, "haproxy.cfg");
@@ -94,12 +131,14 @@ defaults
   timeout connect 5s
   timeout client 60s
   timeout server 60s
-  option forwardfor
+ring lines
+  size 4194304
 frontend web
   bind 127.0.0.1:${port}
+  ${frontend.join("\n  ")}
   use_backend application if { hdr(host) -i ${NAME} }
 backend application
-  server one 127.0.0.1:${application}
+  ${[...backend, `server one 127.0.0.1:${application}`].join("\n  ")}
 `,
   );
   const installed = await installedEngine("haproxy");
@@ -120,7 +159,7 @@ async function startEdge({ atEnd }: Endings, application: number, names: number)
   const edge = await LoneEdge.start();
   atEnd(() => edge.close());
   edge.add("a", "running", application);
-  await edge.route("a", [NAME]);
+  await edge.route("a", [NAME], "a", 30, policyOf(DEFAULT_SETTINGS));
   for (let first = 1; first < names; first += NAMES_OF_ROUTE) {
     const others = Array.from({ length: NAMES_OF_ROUTE }, (_, index) => `n${first + index}.localhost`);
     await edge.route(`r${first}`, others, "a");

@@ -1,7 +1,31 @@
 // The readings of instances: what a host measured of each instance in a minute, until the control plane has taken it.
 import * as z from "zod/mini";
 
-/** What an engine counts; a reading has the increase in its minute. */
+/** Answers to requests, by the first digit of their status; a WebSocket that was opened is among the first. */
+export const answerNames = ["responses2xx", "responses3xx", "responses4xx", "responses5xx"] as const;
+
+/** Timed answers by the time until they began: each counter with its longest time in milliseconds. */
+export const answerTimes = {
+  responsesIn2ms: 2,
+  responsesIn5ms: 5,
+  responsesIn10ms: 10,
+  responsesIn20ms: 20,
+  responsesIn50ms: 50,
+  responsesIn100ms: 100,
+  responsesIn200ms: 200,
+  responsesIn500ms: 500,
+  responsesIn1s: 1_000,
+  responsesIn2s: 2_000,
+  responsesIn5s: 5_000,
+  responsesIn10s: 10_000,
+  responsesIn30s: 30_000,
+  responsesLater: Number.POSITIVE_INFINITY,
+} as const;
+
+export type AnswerTimeName = keyof typeof answerTimes;
+export const answerTimeNames = Object.keys(answerTimes) as AnswerTimeName[];
+
+/** What is counted; a reading has the increase in its minute. */
 export const counterNames = [
   "commits",
   "rollbacks",
@@ -23,6 +47,10 @@ export const counterNames = [
   "webhooksDelivered",
   "webhooksFailed",
   "webhooksDropped",
+  ...answerNames,
+  ...answerTimeNames,
+  /** The times of all timed answers together, in milliseconds. */
+  "responseMs",
 ] as const;
 
 /** What an engine has at a moment; a reading has the value at the end of its minute. */
@@ -48,7 +76,7 @@ const each = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, amount])) as Record<Name, typeof amount>;
 
 export const readingSchema = z.strictObject({
-  /** The id of the instance, or of a part of it, such as an application. */
+  /** The id of the instance, of a part of it, such as an application, or of a route of the edge. */
   id: z.string().check(z.maxLength(64)),
   /** How long the engine had a process, in milliseconds. */
   awakeMs: z.number().check(z.nonnegative()),
@@ -89,6 +117,19 @@ export const countedInstancesSchema = z.record(
 );
 
 export type CountedInstance = z.infer<typeof countedInstancesSchema>[string];
+
+/** The answers of each route of the edge as a host has read them last, in a file for the next host. */
+export const countedRoutesSchema = z.record(
+  z.string(),
+  z.strictObject({
+    /** When the edge began to count, in seconds since 1970. It counts from zero once it has forgotten the route. */
+    since: z.int(),
+    /** In the order of `answerNames`. */
+    answers: z.array(z.int().check(z.nonnegative())).check(z.length(answerNames.length)),
+  }),
+);
+
+export type CountedRoute = z.infer<typeof countedRoutesSchema>[string];
 
 export const readingBatchSchema = z.strictObject({
   /** The beginning of the minute, by the clock of the host. */

@@ -1,6 +1,7 @@
 // What the host asks of an engine that is the edge, besides running it: the table of routes, which changes while it runs.
 import type { EdgePolicy } from "../contracts/edge-route.ts";
 import type { InstanceSpec } from "../contracts/instance-spec.ts";
+import type { CountedRoute } from "../contracts/readings.ts";
 import type { Certificate, EngineContext } from "./engine.ts";
 
 /** Where a route leads. */
@@ -40,6 +41,8 @@ export interface RouteUse {
   idleMs: number;
   /** The requests that the edge has not written about, since it remembers the route. */
   unlogged: number;
+  /** The answers, since it remembers the route; null from an edge of a release that did not count them. */
+  counted: CountedRoute | null;
 }
 
 /** How the host changes what a running edge does. */

@@ -94,7 +94,14 @@ export class Host {
       find: (id) => this.#instances.get(id)?.source,
       sources: () => [...this.#instances.values()].map(({ source }) => source),
     });
-    this.edge = new Edge(edgeHostOf(this.#instances, settings, log, this.environmentLogs));
+    this.measurements = new Measurements(settings.dataDir, log, {
+      stored: () => selections.measuredInstances(this.#instances.values()),
+      instances: () => [...this.#instances.values()].flatMap(({ metered }) => metered.now ?? []),
+      find: (id) => this.#instances.get(id)?.metered.now ?? undefined,
+      clientsOf: (id) => this.#gateway.clientsOf(id),
+      replicaLagOf: (id) => this.#instances.get(id)?.source.lagSeconds ?? undefined,
+    });
+    this.edge = new Edge(edgeHostOf(this.#instances, settings, log, this));
     this.#deps = {
       settings,
       slots: this.#slots,
@@ -121,13 +128,6 @@ export class Host {
       userOf: (wanted) => selections.applicationWith(this.#instances.values(), wanted),
     });
     this.logs = new EngineLogs(settings.dataDir, this.#instances);
-    this.measurements = new Measurements(settings.dataDir, log, {
-      stored: () => selections.measuredInstances(this.#instances.values()),
-      instances: () => [...this.#instances.values()].flatMap(({ metered }) => metered.now ?? []),
-      find: (id) => this.#instances.get(id)?.metered.now ?? undefined,
-      clientsOf: (id) => this.#gateway.clientsOf(id),
-      replicaLagOf: (id) => this.#instances.get(id)?.source.lagSeconds ?? undefined,
-    });
   }
 
   /**

@@ -32,6 +32,7 @@ import commands from "../../migrations/0030_commands.sql" with { type: "text" };
 import backgroundProcesses from "../../migrations/0031_background_processes.sql" with { type: "text" };
 import deployKeys from "../../migrations/0032_deploy_keys.sql" with { type: "text" };
 import environmentMetrics from "../../migrations/0033_environment_metrics.sql" with { type: "text" };
+import requests from "../../migrations/0034_requests.sql" with { type: "text" };
 import schedulers from "../../migrations/0035_schedulers.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
@@ -69,5 +70,6 @@ export const migrations: Migration[] = [
   { name: "0031_background_processes", sql: backgroundProcesses },
   { name: "0032_deploy_keys", sql: deployKeys },
   { name: "0033_environment_metrics", sql: environmentMetrics },
+  { name: "0034_requests", sql: requests },
   { name: "0035_schedulers", sql: schedulers },
 ];

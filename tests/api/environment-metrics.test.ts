@@ -45,8 +45,8 @@ function reading(id: string, cpuMs: number, memoryBytes: number): Reading {
   return { id, awakeMs: MINUTE, computeMs: MINUTE, cpuMs, memoryBytes, wakes: 0 };
 }
 
-async function metrics(): Promise<EnvironmentMetrics> {
-  const response = await api.request(`/api/environments/${environmentId}/metrics`);
+async function metrics(query = ""): Promise<EnvironmentMetrics> {
+  const response = await api.request(`/api/environments/${environmentId}/metrics${query}`);
   expect(response.status).toBe(200);
   return (await response.json()) as EnvironmentMetrics;
 }
@@ -86,7 +86,49 @@ test("replicas count together, a worker has a label of its own, and a replaced p
   ]);
   expect(data.replica_count.data.map(({ y }) => y)).toEqual([[2], [1], [0]]);
   expect(data.replica_count.average).toEqual([1]);
+  expect(data.awake.data.map(({ y }) => y)).toEqual([[1], [1], [0]]);
   expect(meta).toMatchObject({ period: "6h", available_periods: ["6h", "24h", "3d", "7d", "30d", "1y"] });
+});
+
+test("answers are counted by their status and timed, also while no process runs, and coarser steps add them up", async () => {
+  const nowMs = Date.now() - (Date.now() % MINUTE);
+  // Both minutes are in the same hour.
+  const hourMs = nowMs - (nowMs % (60 * MINUTE)) - 60 * MINUTE;
+  const at = (minute: number) => new Date(hourMs + minute * MINUTE).toISOString();
+  const asleep = { id: environmentId, awakeMs: 0, computeMs: 0, cpuMs: 0, memoryBytes: 0, wakes: 0 };
+  const counted = { responses2xx: 90, responses4xx: 9, responses5xx: 1 };
+  const first = { ...asleep, ...counted, responsesIn10ms: 96, responsesIn500ms: 4, responseMs: 2_000 };
+  const second = { ...asleep, responses2xx: 5, responses3xx: 5, responsesLater: 10, responseMs: 900_000 };
+  const batches = [
+    { at: at(10), readings: [first] },
+    { at: at(11), readings: [second] },
+    { at: at(12), readings: [] },
+  ];
+  await takeReadings(api.db, "host-1", batches, Date.now());
+  // What a host sends again is not counted again.
+  await takeReadings(api.db, "host-1", batches, Date.now());
+  const { data } = await metrics();
+  const among = ({ x }: { x: string }) => x >= at(10) && x <= at(12);
+  expect(data.http_response_count.labels).toEqual(["2xx", "3xx", "4xx", "5xx"]);
+  expect(data.http_response_count.data.filter(among)).toEqual([
+    { x: at(10), y: [90, 0, 9, 1] },
+    { x: at(11), y: [5, 5, 0, 0] },
+    { x: at(12), y: [0, 0, 0, 0] },
+  ]);
+  expect(data.http_response_time.labels).toEqual(["average", "p50", "p95", "p99"]);
+  expect(data.http_response_time.data.filter(among)).toEqual([
+    { x: at(10), y: [20, 7.60417, 9.94792, 425] },
+    // The last counter has no longest time, so its shortest is the most that is known.
+    { x: at(11), y: [90_000, 30_000, 30_000, 30_000] },
+  ]);
+  expect(data.awake.data.filter(among).map(({ y }) => y)).toEqual([[0], [0], [0]]);
+  expect(data.replica_count.data.filter(among).map(({ y }) => y)).toEqual([[0], [0], [0]]);
+
+  const hourly = await metrics("?period=3d&step=1h");
+  const inHour = hourly.data.http_response_count.data.find(({ x }) => x === new Date(hourMs).toISOString());
+  expect(inHour?.y).toEqual([95, 5, 9, 1]);
+  const times = hourly.data.http_response_time.data.find(({ x }) => x === new Date(hourMs).toISOString());
+  expect(times?.y).toEqual([8_200, 7.86458, 30_000, 30_000]);
 });
 
 test("an unknown period is refused, another organization has no such environment, and reading is an ability", async () => {

@@ -160,9 +160,12 @@ describe("a release with background processes", () => {
   );
 });
 
+function isEnding(): boolean {
+  return Bun.spawnSync(["pgrep", "-fx", "sleep 2.125"]).success;
+}
+
 describe("a release whose former worker takes long to end", () => {
   const worker = { Procfile: "worker: trap 'sleep 2.125; exit' TERM; sleep 996 & wait\n" };
-  const isEnding = () => Bun.spawnSync(["pgrep", "-fx", "sleep 2.125"]).success;
 
   test.each(VICTIMS)(
     "survives a kill of %s meanwhile",

@@ -1,4 +1,5 @@
 // Lines about requests: what they say, and how they get from the edge to the host.
+import { countUnlogged } from "./counters.ts";
 import { RUN } from "./paths.ts";
 
 /** The host's socket for them lies beside all instances. */
@@ -52,21 +53,21 @@ function textOf(name: string): string {
 export function accessLines(): string[] {
   const members = [
     `"r":"%[var(txn.route)]"`,
-    `"s":%ST,"b":%B,"d":%Ta`,
+    `"s":%ST,"b":%B,"d":%Ta,"t":%Td`,
     `"i":"%[src]"`,
     `"m":${textOf("method")},"p":${textOf("path")},"u":${textOf("agent")}`,
   ];
   return [
     `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,
     `log-format '{${members.join(",")}}'`,
-    "http-request set-var(txn.method) method,bytes(0,16)",
-    "http-request set-var(txn.path) path,bytes(0,1024)",
-    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256)",
     // Neither probes nor requests that reach no application are of a log.
     "http-request set-log-level silent unless { var(txn.target) -m found }",
     "http-request set-log-level silent if { var(txn.probe) -m bool }",
     `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
-    "http-request sc-inc-gpc0(1) if is_flood",
+    `${countUnlogged} if is_flood`,
     "http-request set-log-level silent if is_flood",
+    "http-request set-var(txn.method) method,bytes(0,16) unless is_flood",
+    "http-request set-var(txn.path) path,bytes(0,1024) unless is_flood",
+    "http-request set-var(txn.agent) req.hdr(user-agent),bytes(0,256) unless is_flood",
   ];
 }

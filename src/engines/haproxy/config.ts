@@ -8,9 +8,10 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
+import { answerRules, COUNTED } from "./counters.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
-import { letterOf, policyTables, requestRules, responseRules } from "./policy.ts";
+import { IS_LENIENT, letterOf, policyTables, responseRules, scanRules, strictRules } from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
@@ -29,7 +30,7 @@ export const MAPS = { names: "names.map", targets: "targets.map" } as const;
 export const ROUTE_TABLE = "routes";
 
 /** Headers with which applications judge who asks, and which clients must not set. */
-const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url", PROBE_HEADER];
+const REPLACED_HEADERS = ["forwarded", "proxy", "x-rewrite-url", "x-real-ip", "x-request-id", PROBE_HEADER];
 const REPLACED_PREFIXES = ["x-forwarded-", "x-original-"];
 
 const COMPRESSED = [
@@ -59,7 +60,7 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
     defaults(),
     accessRing(),
     frontend(context),
-    ...backends(),
+    ...backends(strictRules(Buffer.from(challengeSecret(context)).toString("base64"))),
   ];
   return {
     [CONFIG_FILE]: `${sections.map((lines) => lines.join("\n  ")).join("\n\n")}\n`,
@@ -109,8 +110,6 @@ function defaults(): string[] {
     "timeout queue 5s",
     // One attempt a second at a port that is refused: until the host has noticed a crash, or the application is back.
     "retries 10",
-    "compression algo gzip",
-    `compression type ${COMPRESSED.join(" ")}`,
     ...FAILURE_STATUSES.map((status) => `http-error ${page(status)}`),
   ];
 }
@@ -127,6 +126,10 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
       ? []
       : [`bind ${at(httpsPort)} ssl crt ${confPath(CERTIFICATE_FILE)} alpn h2,http/1.1`]),
     `maxconn ${spec.maxConnections}`,
+    // Only here: a filter of each backend as well would look at all answers twice.
+    "compression algo gzip",
+    `compression type ${COMPRESSED.join(" ")}`,
+    "option forwardfor",
     // Clients of IPv6 have whole networks of addresses.
     "tcp-request connection track-sc0 src,ipmask(32,64) table addresses",
     `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
@@ -139,10 +142,11 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
     `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,
+    ...answerRules(),
     ...accessLines(),
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
-    ...requestRules(Buffer.from(challengeSecret(context)).toString("base64")),
+    ...scanRules(),
     ...forwardedHeaders(),
     ...responseRules(),
     // An application cannot say that another has answered.
@@ -152,8 +156,12 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     "http-request set-var(txn.port) var(txn.port),lua.next_port if { var(txn.port) -m sub , }",
     "http-request set-dst-port var(txn.port)",
     "use_backend sleeping if { var(txn.port) -m str 0 }",
-    "use_backend repeatable if METH_GET or { method HEAD OPTIONS }",
-    "default_backend unrepeatable",
+    "acl is_repeatable method GET HEAD OPTIONS",
+    `acl is_lenient ${IS_LENIENT}`,
+    "use_backend repeatable if is_lenient is_repeatable",
+    "use_backend unrepeatable if is_lenient",
+    "use_backend strict-repeatable if is_repeatable",
+    "default_backend strict-unrepeatable",
   ];
 }
 
@@ -174,44 +182,49 @@ function forwardedHeaders(): string[] {
   return [
     ...REPLACED_PREFIXES.map((prefix) => `http-request del-header ${prefix} -m beg`),
     ...REPLACED_HEADERS.map((name) => `http-request del-header ${name}`),
-    "http-request set-header X-Forwarded-For %[src]",
-    "http-request set-header X-Real-Ip %[src]",
-    "http-request set-header X-Forwarded-Proto http unless { ssl_fc }",
-    "http-request set-header X-Forwarded-Proto https if { ssl_fc }",
-    "http-request set-header X-Forwarded-Host %[req.hdr(host)]",
-    "http-request set-header X-Forwarded-Port %[dst_port]",
-    "http-request set-header X-Request-Id %[unique-id]",
+    // All headers of these names are gone, so none has to be looked for once more.
+    "http-request add-header X-Real-Ip %[src]",
+    "http-request add-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]",
+    "http-request add-header X-Forwarded-Host %[req.hdr(host)]",
+    "http-request add-header X-Forwarded-Port %[dst_port]",
+    "http-request add-header X-Request-Id %[unique-id]",
   ];
 }
 
 /** A client may have closed its own side only, which is no reason to give up a request that an application has. */
 const ANSWERED_ANYWAY = ["no option abortonclose"];
 
+const TIMEOUT = "http-request set-timeout server var(txn.target),field(2,:)";
+
 /**
  * An application may close a connection that it has kept, just when a request is on its way there. A GET is then sent
  * again. Another request might take effect twice, so it gets a connection of its own.
  */
-function backends(): string[][] {
-  const timeout = "http-request set-timeout server var(txn.target),field(2,:)";
+const REPEATED = [
+  TIMEOUT,
+  ...ANSWERED_ANYWAY,
+  "http-reuse always",
+  "retry-on conn-failure empty-response",
+  "server application 127.0.0.1",
+];
+const NOT_REPEATED = [
+  TIMEOUT,
+  "option http-server-close",
+  "http-reuse never",
+  "server application 127.0.0.1",
+];
+
+/** @param strict the rules of routes with a limit or refused bots. */
+function backends(strict: string[]): string[][] {
   return [
-    [
-      "backend repeatable",
-      timeout,
-      ...ANSWERED_ANYWAY,
-      "http-reuse always",
-      "retry-on conn-failure empty-response",
-      "server application 127.0.0.1",
-    ],
-    [
-      "backend unrepeatable",
-      timeout,
-      "option http-server-close",
-      "http-reuse never",
-      "server application 127.0.0.1",
-    ],
+    ["backend repeatable", ...REPEATED],
+    ["backend unrepeatable", ...NOT_REPEATED],
+    ["backend strict-repeatable", ...strict, ...REPEATED],
+    ["backend strict-unrepeatable", ...strict, ...NOT_REPEATED],
     [
       "backend sleeping",
-      timeout,
+      ...strict,
+      TIMEOUT,
       "option http-server-close",
       "http-reuse never",
       "http-request lua.wake",
@@ -222,7 +235,7 @@ function backends(): string[][] {
     ["backend addresses", "stick-table type ipv6 size 200k expire 1m store conn_cur"],
     [
       `backend ${ROUTE_TABLE}`,
-      `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store conn_cur,http_req_rate(1s),gpc0`,
+      `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store ${COUNTED}`,
     ],
     policyTables(),
   ];

@@ -27,7 +27,7 @@ const SCANNED = {
   end: ["/.env", "/.ds_store", "/.htpasswd", "/.htaccess", "/eval-stdin.php", "/id_rsa"],
 };
 
-const FRAMES = { deny: "d", sameorigin: "s", all: "" } as const;
+const FRAMES = { deny: "DENY", sameorigin: "SAMEORIGIN", all: "" } as const;
 const LEVELS = { challenge: "c", throttle: "t", ban: "b" } as const;
 
 /** The places of the fields in an entry; the ports and the timeout come before. */
@@ -35,13 +35,19 @@ const FIELDS = {
   frame: 3,
   nosniff: 4,
   unlisted: 5,
-  hsts: 6,
-  directives: 7,
-  level: 8,
-  limit: 9,
-  bots: 10,
-  scans: 11,
+  scans: 6,
+  hsts: 7,
+  directives: 8,
+  level: 9,
+  limit: 10,
+  bots: 11,
 };
+
+/**
+ * Whether an entry has neither a limit nor refused bots: the last three fields are empty. Few routes have them, and the
+ * rules for them are many, so requests of other routes pass none of these rules.
+ */
+export const IS_LENIENT = "var(txn.target) -m end :::";
 
 /** The policy as fields, separated by colons. */
 export function policyText(policy: EdgePolicy): string {
@@ -50,18 +56,18 @@ export function policyText(policy: EdgePolicy): string {
     FRAMES[policy.frame],
     policy.isNosniff ? "n" : "",
     policy.isUnlisted ? "u" : "",
+    policy.refusesScans ? "x" : "",
     hsts === null ? "" : String(hsts.maxAgeSeconds),
     `${hsts?.includesSubdomains === true ? "s" : ""}${hsts?.isPreloaded === true ? "p" : ""}`,
     rateLimit === null ? "" : LEVELS[rateLimit.level],
     rateLimit === null ? "" : String(rateLimit.requestsPerMinute),
     policy.refusedBots.map(letterOf).join(""),
-    policy.refusesScans ? "x" : "",
   ].join(":");
 }
 
 /** The policy of an entry's fields; an edge of a release without policies has none. */
 export function policyOf(fields: string[]): EdgePolicy {
-  const [frame, nosniff, unlisted, hsts = "", directives = "", level = "", limit, bots = "", scans] = fields;
+  const [frame, nosniff, unlisted, scans, hsts = "", directives = "", level = "", limit, bots = ""] = fields;
   return {
     frame: keyOf(FRAMES, frame) ?? NO_POLICY.frame,
     isNosniff: nosniff === "n",
@@ -104,31 +110,41 @@ function field(name: keyof typeof FIELDS): string {
   return `var(txn.target),field(${FIELDS[name]},:)`;
 }
 
-/**
- * Rules that refuse requests, once `txn.target` is known. The host's own probes pass.
- * @param key the secret of challenges, in base64.
- */
-export function requestRules(key: string): string[] {
-  const refused = `http-request return ${page(403)} if`;
+const REFUSED = `http-request return ${page(403)} if`;
+
+const IS_PROBE = "acl is_probe var(txn.probe) -m bool";
+
+/** Rules that refuse the requests of scanners, once `txn.target` is known. The host's own probes pass. */
+export function scanRules(): string[] {
   return [
-    "acl is_probe var(txn.probe) -m bool",
+    IS_PROBE,
     `acl refuses_scans ${field("scans")} -m str x`,
     "http-request set-var(txn.lower_path) path,url_dec,lower if refuses_scans",
     ...Object.entries(SCANNED).map(
       ([match, paths]) => `acl is_scan var(txn.lower_path) -m ${match} ${paths.join(" ")}`,
     ),
-    `${refused} refuses_scans is_scan !is_probe`,
+    `${REFUSED} is_scan !is_probe`,
+  ];
+}
+
+/**
+ * Rules that refuse bots and clients over their limit. The host's own probes pass.
+ * @param key the secret of challenges, in base64.
+ */
+export function strictRules(key: string): string[] {
+  return [
+    IS_PROBE,
     `acl refuses_bots ${field("bots")} -m len gt 0`,
     `http-request set-var(txn.bot) req.hdr(user-agent),lower,map_sub(${confPath(BOTS_FILE)}) if refuses_bots`,
     ...botCategories.map((category) => {
       const letter = letterOf(category);
-      return `${refused} { var(txn.bot) -m str ${letter} } { ${field("bots")} -m sub ${letter} } !is_probe`;
+      return `${REFUSED} { var(txn.bot) -m str ${letter} } { ${field("bots")} -m sub ${letter} } !is_probe`;
     }),
-    ...limitRules(key, refused),
+    ...limitRules(key),
   ];
 }
 
-function limitRules(key: string, refused: string): string[] {
+function limitRules(key: string): string[] {
   return [
     `acl is_limited ${field("limit")} -m int gt 0`,
     "http-request set-var(txn.client) src,ipmask(32,64) if is_limited",
@@ -142,7 +158,7 @@ function limitRules(key: string, refused: string): string[] {
     `http-request return ${page(429)} hdr retry-after 15 if is_over { ${field("level")} -m str t }`,
     `acl bans ${field("level")} -m str b`,
     "http-request sc-set-gpt0(2) 1 if is_over bans",
-    `${refused} bans { sc2_get_gpt0 gt 0 }`,
+    `${REFUSED} bans { sc2_get_gpt0 gt 0 }`,
     ...challengeRules(key),
   ];
 }
@@ -166,22 +182,21 @@ function set(name: string, value: string, condition: string): string {
 
 /** Rules that add headers to answers. What an application says itself stays. */
 export function responseRules(): string[] {
-  const is = (name: keyof typeof FIELDS, value: string) => `{ ${field(name)} -m str ${value} }`;
   const hsts = (more: string, condition: string) =>
     set(
       "Strict-Transport-Security",
       `"max-age=%[${field("hsts")}]${more}"`,
       `{ ssl_fc } has_hsts ${condition}`,
     );
+  const directives = (letters: string) => `{ ${field("directives")} -m str ${letters} }`;
   return [
-    set("X-Frame-Options", "DENY", is("frame", "d")),
-    set("X-Frame-Options", "SAMEORIGIN", is("frame", "s")),
-    set("X-Content-Type-Options", "nosniff", is("nosniff", "n")),
-    set("X-Robots-Tag", '"noindex, nofollow"', is("unlisted", "u")),
+    set("X-Frame-Options", `%[${field("frame")}]`, `{ ${field("frame")} -m len gt 0 }`),
+    set("X-Content-Type-Options", "nosniff", `{ ${field("nosniff")} -m str n }`),
+    set("X-Robots-Tag", '"noindex, nofollow"', `{ ${field("unlisted")} -m str u }`),
     `acl has_hsts ${field("hsts")} -m int ge 0`,
-    hsts("; includeSubDomains; preload", is("directives", "sp")),
-    hsts("; includeSubDomains", is("directives", "s")),
-    hsts("; preload", is("directives", "p")),
+    hsts("; includeSubDomains; preload", directives("sp")),
+    hsts("; includeSubDomains", directives("s")),
+    hsts("; preload", directives("p")),
     hsts("", `!{ ${field("directives")} -m len gt 0 }`),
   ];
 }

@@ -2,8 +2,9 @@
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import type { Certificate, EngineContext } from "../engine.ts";
-import { USE_MEMORY_MS, type EdgeTable, type EdgeTarget, type RouteUse } from "../edge.ts";
+import type { EdgeTable, EdgeTarget, RouteUse } from "../edge.ts";
 import { CERTIFICATE_FILE, MAPS, pemOf, ROUTE_TABLE } from "./config.ts";
+import { useIn } from "./counters.ts";
 import { confPath } from "./paths.ts";
 import { policyOf, policyText } from "./policy.ts";
 
@@ -53,19 +54,10 @@ export async function changeTable(context: Context, from: EdgeTable, to: EdgeTab
   }
 }
 
-/** An entry of the table of routes: its key, the time until it is forgotten, and its open requests. */
-const USE = / key=(\S+) .*\bexp=(\d+) .*\bgpc0=(\d+) .*\bconn_cur=(\d+)/;
-
 /** The routes that were used lately. */
 export async function readUsage(context: Context): Promise<Map<string, RouteUse>> {
-  const usage = new Map<string, RouteUse>();
-  for (const line of (await ask(context, `show table ${ROUTE_TABLE}`)).split("\n")) {
-    const [, route, leftMs, unlogged, open] = USE.exec(line.trimEnd()) ?? [];
-    if (route === undefined) continue;
-    const idleMs = Math.max(0, USE_MEMORY_MS - Number(leftMs));
-    usage.set(route, { openRequests: Number(open), idleMs, unlogged: Number(unlogged) });
-  }
-  return usage;
+  const table = (await ask(context, `show table ${ROUTE_TABLE}`)).split("\n");
+  return new Map(table.flatMap((line) => [useIn(line.trimEnd())].filter((use) => use !== null)));
 }
 
 /** Shows new clients this certificate. */

@@ -1,4 +1,5 @@
 // The rest of the host, as the edge needs it.
+import type { RouteUse } from "../../engines/edge.ts";
 import type { Certificate } from "../../engines/engine.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Runnable } from "../engine/runner.ts";
@@ -10,8 +11,8 @@ export interface EdgeAccess {
   listen(): void;
   /** Lets the user of the edge write. */
   admit(uid: number): void;
-  /** Takes how many requests of each route the edge has not written about, since it remembers the route. */
-  unlogged(counts: ReadonlyMap<string, { unlogged: number }>): void;
+  /** Takes what the edge has counted of each route, since it remembers the route. */
+  counted(usage: ReadonlyMap<string, RouteUse>): void;
   close(): void;
 }
 

@@ -160,7 +160,7 @@ export class Edge {
     try {
       const usage = await running.edge.usage(running.context);
       if (this.#running()?.context !== running.context) return;
-      this.#host.access?.unlogged(usage);
+      this.#host.access?.counted(usage);
       this.#use.measured(usage, (route) => this.#routes.get(route)?.instances ?? []);
       this.#sleepers.wakeUsed(usage, this.#routes, (id) => this.#host.find(id));
     } catch (error) {

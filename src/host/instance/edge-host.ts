@@ -8,13 +8,20 @@ import type { HostSettings } from "../engine/context.ts";
 import type { Runnable } from "../engine/runner.ts";
 import { EdgeRequests } from "../logs/environments/edge-requests.ts";
 import type { EnvironmentLogs } from "../logs/environments/environment-logs.ts";
+import type { Measurements } from "../metrics/measurements.ts";
 import type { Instance } from "./instance.ts";
+
+/** The parts of the host that take what the edge says of requests. */
+interface RequestTakers {
+  environmentLogs: EnvironmentLogs;
+  measurements: Pick<Measurements, "requests">;
+}
 
 export function edgeHostOf(
   instances: ReadonlyMap<string, Instance>,
   settings: HostSettings,
   log: Log,
-  logs: EnvironmentLogs,
+  { environmentLogs, measurements }: RequestTakers,
 ): EdgeHost {
   return {
     dataDir: settings.dataDir,
@@ -22,7 +29,7 @@ export function edgeHostOf(
     find: (id) => shown(instances.get(id)),
     running: () => runnableOf(instances.get(EDGE_ID)),
     uid: () => instances.get(EDGE_ID)?.uid ?? null,
-    access: new EdgeRequests(settings.dataDir, logs),
+    access: new EdgeRequests(settings.dataDir, environmentLogs, measurements.requests),
     log,
   };
 }

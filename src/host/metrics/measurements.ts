@@ -1,12 +1,17 @@
 // All measurements of the host: the disk use of instances, and the readings of each minute.
-import type { ReadingsAnswer } from "../../contracts/readings.ts";
+import {
+  countedInstancesSchema,
+  countedRoutesSchema,
+  type ReadingsAnswer,
+} from "../../contracts/readings.ts";
 import type { StorageReading } from "../../contracts/host-answers.ts";
 import type { Log } from "../../lib/log.ts";
 import { diskUseOf } from "../os/disk-use.ts";
-import { countersFile, instanceFolder, readingsFile } from "../os/layout.ts";
+import { countedRoutesFile, countersFile, instanceFolder, readingsFile } from "../os/layout.ts";
 import { StorageMeter, type MeasuredInstance } from "../os/storage-meter.ts";
 import { CounterFile } from "./counter-file.ts";
 import { ReadingBuffer } from "./reading-buffer.ts";
+import { RequestMeter } from "./request-meter.ts";
 import { Sampler, type SamplerParts } from "./sampler.ts";
 
 /** Far more than a usual database has. Further files are not measured. */
@@ -21,16 +26,23 @@ export class Measurements {
   readonly #storage: StorageMeter;
   readonly #buffer: ReadingBuffer;
   readonly #sampler: Sampler;
+  /** What the edge says of requests. */
+  readonly requests: RequestMeter;
 
   constructor(dataDir: string, log: Log, { stored, ...sampled }: Measured) {
     this.#storage = new StorageMeter(stored, (id) =>
       diskUseOf(instanceFolder(dataDir, id).path, MAX_MEASURED_FILES),
     );
+    this.requests = new RequestMeter(
+      new CounterFile(countedRoutesFile(dataDir), countedRoutesSchema, log),
+      Date.now(),
+    );
     this.#buffer = new ReadingBuffer(readingsFile(dataDir), log);
     this.#sampler = new Sampler({
       log,
       ...sampled,
-      counters: new CounterFile(countersFile(dataDir), log),
+      counters: new CounterFile(countersFile(dataDir), countedInstancesSchema, log),
+      requests: () => this.requests.endMinute(),
       storageBytesOf: (id) => this.#storage.bytesOf(id),
       onBatch: (batch) => this.#buffer.add(batch),
     });

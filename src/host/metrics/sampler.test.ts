@@ -30,6 +30,7 @@ test("an instance whose usage cannot be read lacks the figure, and all others ha
     storageBytesOf: () => undefined,
     clientsOf: () => undefined,
     replicaLagOf: (id) => ({ other: 7 })[id],
+    requests: () => [],
     counters: { former: () => undefined, write: () => {} },
     onBatch: (batch) => batches.push(batch),
   });
@@ -53,6 +54,7 @@ test("a sleeping instance has a reading while clients stay at the gateway", asyn
     storageBytesOf: () => undefined,
     clientsOf: (id) => clients.get(id),
     replicaLagOf: () => 7,
+    requests: () => [],
     counters: { former: () => undefined, write: () => {} },
     onBatch: (batch) => batches.push(batch),
   });

@@ -1,5 +1,10 @@
 // Samples all instances four times a minute, asks their engines once, and publishes a batch for each minute.
-import { gaugeNames, type Reading, type ReadingBatch } from "../../contracts/readings.ts";
+import {
+  gaugeNames,
+  type CountedInstance,
+  type Reading,
+  type ReadingBatch,
+} from "../../contracts/readings.ts";
 import { forEachLimited } from "../../lib/for-each-limited.ts";
 import { guarded } from "../../lib/guarded.ts";
 import type { Log } from "../../lib/log.ts";
@@ -36,7 +41,9 @@ export interface SamplerParts {
   /** How far a replica is behind; undefined while that is not known, and for any other instance. */
   replicaLagOf(id: string): number | undefined;
   /** Keeps the counters for the next host. */
-  counters: Pick<CounterFile, "former" | "write">;
+  counters: Pick<CounterFile<CountedInstance>, "former" | "write">;
+  /** Ends the minute of requests, and has their readings. */
+  requests(): Reading[];
   onBatch(batch: ReadingBatch): void;
 }
 
@@ -100,7 +107,7 @@ export class Sampler {
       .flatMap(({ instance: { id }, meter, figures }) => this.#readingsOf(id, meter, figures));
     const asleep = this.#asleep(new Set(awake.map(({ id }) => id)));
     this.#keepCounters();
-    this.#parts.onBatch({ at, readings: [...awake, ...asleep] });
+    this.#parts.onBatch({ at, readings: [...awake, ...asleep, ...this.#parts.requests()] });
   }
 
   /** Instances without a process whose clients stay at the gateway. */

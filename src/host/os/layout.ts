@@ -135,6 +135,11 @@ export function countersFile(dataDir: string): string {
   return join(dataDir, "host-counters.json");
 }
 
+/** The answers that the edge has counted, as the host has read them last. */
+export function countedRoutesFile(dataDir: string): string {
+  return join(dataDir, "host-requests.json");
+}
+
 /** Whether a name can be an instance's id. Other names could lead out of the folder, or are not the host's. */
 function isInstanceId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ConsolePage } from "../../support/console/console-page.ts";
 import { lastMonth, SLEEP, writeMetrics, writeUsage } from "../../support/console/history.ts";
 import { makeOwner, OWNER } from "../../support/console/sign-in.ts";
+import { TestApplication } from "../../support/pilvi/applications.ts";
 import { createCluster, POSTGRES } from "../../support/pilvi/databases.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
 import { type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
@@ -15,6 +16,7 @@ let window: ConsolePage;
 let cache: string;
 let cluster: string;
 let server: string;
+let application: TestApplication;
 const faults: string[] = [];
 
 beforeAll(async () => {
@@ -28,8 +30,15 @@ beforeAll(async () => {
   [cache, cluster, server] = [made.id, ordered.id, sockets.id];
   const path = `/websocket-servers/${server}/applications`;
   const { body } = await pilvi.api<{ data: { id: string } }>("POST", path, { name: "second" });
+  application = await TestApplication.create(pilvi);
+  const { environmentId } = application;
+  const { body: instances } = await pilvi.api<{ data: { id: string }[] }>(
+    "GET",
+    `/environments/${environmentId}/instances`,
+  );
   const store = await openStore(pilvi);
-  await writeMetrics(store, [cache, cluster, server, body.data.id]);
+  const ofEnvironment = [environmentId, instances.data[0]?.id ?? ""];
+  await writeMetrics(store, [cache, cluster, server, body.data.id, ...ofEnvironment]);
   await writeUsage(store, [cache, cluster, server]);
   await store.close();
   window = await ConsolePage.open(served.chromium, pilvi.url, {
@@ -142,6 +151,31 @@ test("a WebSocket cluster has its metrics, and those of each application", async
   await window.page.getByRole("button", { name: "1y" }).click();
   await until("the year is in the address", () => parameter("period") === "1y");
   await charts().first().waitFor();
+});
+
+test("an environment has its answers and their times, and its rest is marked in all charts but that of answers", async () => {
+  const { page } = window;
+  const home = `/applications/${application.id}/environments/${application.environmentId}`;
+  await window.goto(home);
+  expect(await titles()).toEqual(["Processor", "Memory", "Replicas", "Answers", "Response time"]);
+  const legendOf = async (title: string) =>
+    await page.locator("figure", { hasText: title }).locator("li span:first-of-type").allTextContents();
+  expect(await legendOf("Answers")).toEqual(["2xx", "3xx", "4xx", "5xx"]);
+  expect(await legendOf("Response time")).toEqual(["Mean", "Median", "95 %", "99 %"]);
+  await page
+    .locator("figure", { hasText: "Response time" })
+    .getByText(/^1\.5\d? s$/)
+    .waitFor();
+  await page.getByText("asleep", { exact: true }).first().waitFor();
+  faults.push(...(await window.faultsInAllLooks("environment-metrics")));
+  await window.goto(`${home}?metrics=table`);
+  const table = page.getByRole("region", { name: "Metrics as a table" });
+  await table.waitFor();
+  const asleep = table.locator("tbody tr", { hasText: "asleep" });
+  expect(await asleep.count()).toBeGreaterThanOrEqual(SLEEP.from - SLEEP.until);
+  const [cpu, memory, replicas, ...rest] = await asleep.last().locator("td").allTextContents();
+  expect([cpu, memory, replicas]).toEqual(["asleep", "asleep", "asleep"]);
+  expect(rest).toEqual([...Array(4).fill("0"), ...Array(4).fill("asleep")]);
 });
 
 test("metrics say when nothing was measured, and when they cannot be read", async () => {

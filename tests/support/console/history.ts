@@ -30,7 +30,7 @@ export async function writeMetrics(store: Database, ids: readonly string[]): Pro
     const readings = isIn(SLEEP, ago) ? [] : ids.map((id) => readingOf(id, ago));
     batches.push({ at: new Date(last - ago * MINUTE_MS).toISOString(), readings });
   }
-  for (const table of ["caches", "databases", "websocket_servers", "websocket_applications"])
+  for (const table of ["caches", "databases", "websocket_servers", "websocket_applications", "environments"])
     await store.unsafe(`update ${table} set created_at = now() - interval '1 day'`);
   const [host] = await store<{ id: string }[]>`select id from hosts`;
   await takeReadings(store, host?.id ?? "", batches, now);
@@ -77,6 +77,14 @@ function readingOf(id: string, ago: number): Reading {
     webhooksDelivered: 30,
     webhooksFailed: ago % 40 === 0 ? 6 : 0,
     webhooksDropped: 0,
+    responses2xx: Math.round(900 * load),
+    responses3xx: 40,
+    responses4xx: 12,
+    responses5xx: ago % 90 === 0 ? 3 : 0,
+    responsesIn10ms: 800,
+    responsesIn200ms: Math.round(100 * load),
+    responsesIn2s: 20,
+    responseMs: 24_000,
   };
 }
 

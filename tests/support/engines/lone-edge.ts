@@ -5,6 +5,7 @@ import type { EdgeSpec } from "../../../src/contracts/instance-spec.ts";
 import type { Certificate } from "../../../src/engines/engine.ts";
 import { haproxy } from "../../../src/engines/haproxy/index.ts";
 import { Edge } from "../../../src/host/edge/edge.ts";
+import type { EdgeAccess } from "../../../src/host/edge/edge-host.ts";
 import type { EdgeInstance } from "../../../src/host/edge/wake-queue.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import type { Runnable } from "../../../src/host/engine/runner.ts";
@@ -16,6 +17,8 @@ export interface LoneEdgeOptions {
   certificate?: Certificate;
   maxConnections?: number;
   maxConnectionsPerAddress?: number;
+  /** Takes what the edge writes and counts; nothing does when left out. */
+  access?: (dataDir: string) => EdgeAccess;
 }
 
 /** An application of a test. */
@@ -32,6 +35,7 @@ export class LoneEdge {
   /** The certificate that the host has now. */
   certificate: Certificate | null;
   edge: Edge;
+  readonly #access: LoneEdgeOptions["access"];
   #isRunning = false;
   #servers: { stop(force: boolean): unknown }[] = [];
 
@@ -45,6 +49,7 @@ export class LoneEdge {
   private constructor(installed: Awaited<ReturnType<typeof installedEngine>>, options: LoneEdgeOptions) {
     const { certificate = null, maxConnections = 4_000, maxConnectionsPerAddress = 3_000 } = options;
     this.certificate = certificate;
+    this.#access = options.access;
     this.port = freePort();
     this.httpsPort = certificate === null ? null : freePort();
     const spec: EdgeSpec = {
@@ -157,6 +162,7 @@ export class LoneEdge {
       find: (id) => this.applications.get(id) ?? null,
       running: () => (this.#isRunning ? this.#runnable : null),
       uid: () => this.engine.context.account?.uid ?? null,
+      ...(this.#access !== undefined && { access: this.#access(this.engine.dataDir) }),
       log: createLog("host", "silent"),
     });
   }

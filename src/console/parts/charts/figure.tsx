@@ -1,14 +1,10 @@
 // A chart with its title and its lines, which show their values at the cursor.
-import type { Palette } from "./palette.tsx";
-import { LINE_COLORS } from "./palette.tsx";
+import { DASHES, LINE_COLORS, type Palette } from "./palette.tsx";
 import { Plot } from "./plot.tsx";
 import type { Chart } from "./series.ts";
 import { latestOf, type Line, type Timeline } from "./timeline.ts";
 import { momentText } from "./times.ts";
 import { type Unit, valueText } from "./units.ts";
-
-/** Strokes of the legend, like those of the lines. */
-const STROKES = ["border-solid", "border-dashed", "border-dotted"] as const;
 
 /** What the charts of a section share. */
 export interface SharedCursor {
@@ -32,11 +28,10 @@ export function ChartFigure(props: { chart: Chart; lines: readonly Line[] } & Sh
       <ul className="m-0 flex list-none flex-wrap gap-x-3 p-0 text-xs">
         {lines.map((line, index) => (
           <li key={line.name} className="flex items-center gap-1.5">
-            <span
-              aria-hidden
-              className={`w-3.5 border-t-2 border-current ${LINE_COLORS[index]} ${STROKES[index]}`}
-            />
-            {chart.lines !== undefined && <span className="text-soft">{line.name}</span>}
+            <Stroke index={index} />
+            {(chart.lines !== undefined || lines.length > 1) && (
+              <span className="text-soft">{line.name}</span>
+            )}
             <span className="tabular-nums">{shownValue(line, chart.unit, props)}</span>
           </li>
         ))}
@@ -47,6 +42,15 @@ export function ChartFigure(props: { chart: Chart; lines: readonly Line[] } & Sh
         {...{ lines, timeline, cursor, onCursor, readPalette }}
       />
     </figure>
+  );
+}
+
+/** The stroke of a line, in the legend. */
+function Stroke({ index }: { index: number }) {
+  return (
+    <svg aria-hidden viewBox="0 0 14 2" className={`h-0.5 w-3.5 ${LINE_COLORS[index]}`}>
+      <path d="M0 1h14" stroke="currentColor" strokeWidth={2} strokeDasharray={DASHES[index]?.join(" ")} />
+    </svg>
   );
 }
 

@@ -2,7 +2,10 @@
 import type { Ref } from "react";
 
 /** The colours of the lines, in their order. All of them stand out from the page in both themes. */
-export const LINE_COLORS = ["text-accent", "text-work", "text-rest"] as const;
+export const LINE_COLORS = ["text-accent", "text-work", "text-rest", "text-bad"] as const;
+
+/** The strokes of the lines, since they differ by more than their colour: the lengths of dashes and gaps. */
+export const DASHES: readonly number[][] = [[], [5, 3], [1.5, 2.5], [7, 2, 1.5, 2]];
 
 /** Colours as a canvas takes them. */
 export interface Palette {

@@ -1,6 +1,6 @@
 // How uPlot draws a chart: the period from edge to edge, zero at the bottom, and sleep as a tinted stretch.
 import type uPlot from "uplot";
-import type { Palette } from "./palette.tsx";
+import { DASHES, type Palette } from "./palette.tsx";
 import { asleepSpans, type Timeline } from "./timeline.ts";
 import { axisText } from "./times.ts";
 import { axisTop, type Unit, valueText } from "./units.ts";
@@ -17,9 +17,6 @@ const Y_SPACE_PX = 34;
 const LINE_PX = 1.5;
 const POINT_PX = 6;
 const LONE_POINT_PX = 4;
-
-/** Lines differ by more than their colour. */
-const DASHES: readonly number[][] = [[], [5, 3], [1.5, 2.5]];
 
 export interface PlotInput {
   names: readonly string[];

@@ -2,6 +2,7 @@
 import { bytesText } from "../sizes.ts";
 
 const DIGITS = 3;
+const MS_PER_SECOND = 1_000;
 const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: DIGITS });
 const compact = new Intl.NumberFormat(undefined, {
   notation: "compact",
@@ -23,6 +24,11 @@ const UNITS = {
   bytesPerSecond: { text: (value) => `${bytesText(value)}/s`, leastTop: 1_000 },
   hours: { text: (value) => `${number.format(value)} h`, leastTop: 0.01 },
   seconds: { text: (value) => `${number.format(value)} s`, leastTop: 1 },
+  milliseconds: {
+    text: (value) =>
+      value < MS_PER_SECOND ? `${number.format(value)} ms` : `${number.format(value / MS_PER_SECOND)} s`,
+    leastTop: 10,
+  },
 } as const satisfies Record<string, UnitFormat>;
 
 export type Unit = keyof typeof UNITS;

@@ -13,9 +13,21 @@ const lineSchema = z.object({
   u: z.string(),
 });
 
-/** The route of a line; null for a line in another form. Most lines of a flood are read no further. */
-export function routeOf(line: string): string | null {
-  return /^\{"r":"([a-z0-9-]{1,64})",/.exec(line)?.[1] ?? null;
+/** The beginning of a line, which no client chooses. An edge of an earlier release does not say how long it sent. */
+const HEAD = /^\{"r":"([a-z0-9-]{1,64})","s":(-?\d+),"b":\d+,"d":(-?\d+),(?:"t":(-?\d+),)?/;
+
+interface AccessHead {
+  route: string;
+  /** The time until the answer began, however long it was sent; null without an answer. */
+  answeredMs: number | null;
+}
+
+/** The head of a line; null for a line in another form. Most lines of a flood are read no further. */
+export function accessHead(line: string): AccessHead | null {
+  const [, route, status, totalMs, sentMs = "0"] = HEAD.exec(line) ?? [];
+  if (route === undefined) return null;
+  const isTimed = Number(status) > 0 && Number(totalMs) >= 0;
+  return { route, answeredMs: isTimed ? Number(totalMs) - Math.max(0, Number(sentMs)) : null };
 }
 
 /** The entry of a line; null for a line in another form. */

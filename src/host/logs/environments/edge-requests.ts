@@ -1,16 +1,26 @@
-// What the edge writes about requests, and how many it has left out.
+// What the edge writes about requests, how many of them it has left out, and what it counts.
+import type { RouteUse } from "../../../engines/edge.ts";
 import { accessSocket } from "../../os/layout.ts";
+import { accessHead } from "./access-entries.ts";
 import { AccessSocket } from "./access-socket.ts";
 import type { EnvironmentLogs } from "./environment-logs.ts";
 
+/** Takes figures of requests. */
+export interface RequestFigures {
+  counted(usage: ReadonlyMap<string, Pick<RouteUse, "counted">>): void;
+  answered(route: string, ms: number): void;
+}
+
 export class EdgeRequests {
   readonly #logs: Pick<EnvironmentLogs, "request" | "missed">;
+  readonly #figures: RequestFigures;
   readonly #socket: AccessSocket;
   #counts = new Map<string, number>();
 
-  constructor(dataDir: string, logs: Pick<EnvironmentLogs, "request" | "missed">) {
+  constructor(dataDir: string, logs: Pick<EnvironmentLogs, "request" | "missed">, figures: RequestFigures) {
     this.#logs = logs;
-    this.#socket = new AccessSocket(accessSocket(dataDir), (line) => logs.request(line));
+    this.#figures = figures;
+    this.#socket = new AccessSocket(accessSocket(dataDir), (line) => this.#take(line));
   }
 
   listen(): void {
@@ -21,10 +31,11 @@ export class EdgeRequests {
     this.#socket.admit(uid);
   }
 
-  /** Counts what the edge has left out since the last call. The edge forgets a route that nobody asks for. */
-  unlogged(counts: ReadonlyMap<string, { unlogged: number }>): void {
+  /** Counts what has come since the last call. The edge forgets a route that nobody asks for. */
+  counted(usage: ReadonlyMap<string, RouteUse>): void {
+    this.#figures.counted(usage);
     const former = this.#counts;
-    this.#counts = new Map([...counts].map(([route, { unlogged }]) => [route, unlogged]));
+    this.#counts = new Map([...usage].map(([route, { unlogged }]) => [route, unlogged]));
     for (const [route, count] of this.#counts) {
       const known = former.get(route) ?? 0;
       const missed = count >= known ? count - known : count;
@@ -34,5 +45,12 @@ export class EdgeRequests {
 
   close(): void {
     this.#socket.close();
+  }
+
+  #take(line: string): void {
+    const head = accessHead(line);
+    if (head === null) return;
+    if (head.answeredMs !== null) this.#figures.answered(head.route, head.answeredMs);
+    this.#logs.request(head.route, line);
   }
 }

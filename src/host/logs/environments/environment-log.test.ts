@@ -111,9 +111,8 @@ test("a position stays good when its segment is compressed, and a gap is said", 
 });
 
 test("a flood of one environment takes no entries of another, and is counted", async () => {
-  for (let number = 0; number < 5_000; number += 1) logs.request(request("env-2", `/${number}`));
-  logs.request(request("env-1", "/mine"));
-  logs.request("no line of the edge");
+  for (let number = 0; number < 5_000; number += 1) logs.request("env-2", request("env-2", `/${number}`));
+  logs.request("env-1", request("env-1", "/mine"));
   logs.missed("env-2", 7);
   logs.turn();
   expect(await messages()).toEqual(["GET /mine 200"]);

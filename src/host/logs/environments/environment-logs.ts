@@ -6,7 +6,6 @@ import { messageOf, PublicError } from "../../../lib/errors.ts";
 import { guarded, guardedInterval } from "../../../lib/guarded.ts";
 import type { Log } from "../../../lib/log.ts";
 import { environmentLogsDir } from "../../os/layout.ts";
-import { routeOf } from "./access-entries.ts";
 import { EnvironmentLog } from "./environment-log.ts";
 import { OutputReader, type LoggedProcess } from "./output-reader.ts";
 import { readEnvironmentLog } from "./read-environment-log.ts";
@@ -94,9 +93,8 @@ export class EnvironmentLogs {
   }
 
   /** Takes a line of the edge about a request. */
-  request(line: string): void {
-    const route = routeOf(line);
-    if (route !== null && this.#host.hasRoute(route)) this.#of(route).request(line);
+  request(route: string, line: string): void {
+    if (this.#host.hasRoute(route)) this.#of(route).request(line);
   }
 
   /** Counts requests that the edge has not written about. */

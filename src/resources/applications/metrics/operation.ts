@@ -2,7 +2,16 @@
 import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { metricsOperation } from "../../shared/metrics/operation.ts";
-import { linesOfParts, meanOf, shareOf } from "../../shared/metrics/series.ts";
+import {
+  answerMsOf,
+  countOf,
+  greatestOfParts,
+  linesOf,
+  linesOfParts,
+  meanAnswerMs,
+  meanOf,
+  shareOf,
+} from "../../shared/metrics/series.ts";
 import { KIND } from "../create.ts";
 import { findEnvironment } from "../environments/store.ts";
 import { environmentParams } from "../params.ts";
@@ -34,10 +43,24 @@ export function environmentMetricsOperation(context: KindContext): Operation {
       const replicas = measured
         .filter(({ isInstance }) => isInstance)
         .map(({ metrics }) => ({ label: "replicas", metrics }));
+      const requests = await read(id);
       return {
         cpu_usage: linesOfParts(measured, shareOf("cpuMs")),
         memory_usage: linesOfParts(measured, meanOf("memoryBytes")),
         replica_count: linesOfParts(replicas, shareOf("awakeMs")),
+        http_response_count: linesOf(requests, {
+          "2xx": countOf("responses2xx"),
+          "3xx": countOf("responses3xx"),
+          "4xx": countOf("responses4xx"),
+          "5xx": countOf("responses5xx"),
+        }),
+        http_response_time: linesOf(requests, {
+          average: meanAnswerMs,
+          p50: answerMsOf(0.5),
+          p95: answerMsOf(0.95),
+          p99: answerMsOf(0.99),
+        }),
+        awake: greatestOfParts("ratio", measured, shareOf("awakeMs")),
       };
     },
   });

@@ -15,6 +15,24 @@ export const environmentMetricsDocument = metricsDocumentOf("EnvironmentMetrics"
     "worker",
   ),
   replica_count: linesSchema("How many replicas ran, on average; 0 while the environment slept.", "replicas"),
+  http_response_count: linesSchema(
+    "Answers in each stretch by their status; a WebSocket that was opened is in `2xx`. Answers of Pilvi's own are among them.",
+    "2xx",
+    "3xx",
+    "4xx",
+    "5xx",
+  ),
+  http_response_time: linesSchema(
+    "Milliseconds from the beginning of a request until its answer began, with the time in which the environment woke: the mean, and the times within which half, 95 % and 99 % of the answers began.",
+    "average",
+    "p50",
+    "p95",
+    "p99",
+  ),
+  awake: linesSchema(
+    "The part of the time in which a process ran, at most 1; 0 while the environment slept.",
+    "ratio",
+  ),
 });
 
 export type EnvironmentMetrics = z.output<typeof environmentMetricsDocument>;

@@ -100,7 +100,7 @@ async function insertRows(
     `with each as (
        select distinct on (reading ->> 0, reading ->> 1)
          measured_as(reading ->> 0) as id, (reading ->> 1)::timestamptz as at, reading
-       from json_array_elements($1::text::json) with ordinality readings (reading, place)
+       from jsonb_array_elements($1::text::jsonb) with ordinality readings (reading, place)
        order by reading ->> 0, reading ->> 1, place),
      added as (
        insert into metrics_minutes (resource_id, at, minutes, ${COLUMNS.join(", ")})

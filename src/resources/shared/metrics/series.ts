@@ -1,4 +1,5 @@
 // Makes the series of an answer from the stretches of a period.
+import { answerTimeNames, answerTimes } from "../../../contracts/readings.ts";
 import type { Amounts, Lines } from "../metrics-schema.ts";
 import type { Figure } from "./columns.ts";
 import type { ResourceMetrics, Stretch } from "./read.ts";
@@ -27,20 +28,34 @@ function seriesOf(stretches: readonly Stretch[], labels: string[], values: reado
   return { labels, average, data };
 }
 
+/** A part of a resource with metrics of its own. */
+interface Part {
+  label: string;
+  metrics: ResourceMetrics;
+}
+
 /** A line for each part of a resource. A stretch has a point when all parts have a value. */
-export function linesOfParts(
-  parts: readonly { label: string; metrics: ResourceMetrics }[],
-  value: LineValue,
-): Lines {
-  const stretches = parts.map(
-    ({ metrics }) => new Map(metrics.stretches.map((stretch) => [stretch.atMs, stretch])),
-  );
-  const values = stretches.map((ofPart): LineValue => ({ atMs }) => {
-    const stretch = ofPart.get(atMs);
-    return stretch === undefined ? null : value(stretch);
-  });
+export function linesOfParts(parts: readonly Part[], value: LineValue): Lines {
   const labels = parts.map(({ label }) => label);
-  return seriesOf(parts[0]?.metrics.stretches ?? [], labels, values);
+  return seriesOf(parts[0]?.metrics.stretches ?? [], labels, valuesOf(parts, value));
+}
+
+/** A line with the greatest value of all parts, and at most 1. */
+export function greatestOfParts(label: string, parts: readonly Part[], value: LineValue): Lines {
+  const values = valuesOf(parts, value);
+  const greatest: LineValue = (stretch) => Math.min(1, Math.max(0, ...values.map((of) => of(stretch) ?? 0)));
+  return seriesOf(parts[0]?.metrics.stretches ?? [], [label], [greatest]);
+}
+
+/** The value of each part in a stretch of any of them. */
+function valuesOf(parts: readonly Part[], value: LineValue): LineValue[] {
+  return parts.map(({ metrics: { stretches } }) => {
+    const ofPart = new Map(stretches.map((stretch) => [stretch.atMs, stretch]));
+    return ({ atMs }) => {
+      const stretch = ofPart.get(atMs);
+      return stretch === undefined ? null : value(stretch);
+    };
+  });
 }
 
 /** What adds up in each stretch, and its total over the period. */
@@ -76,6 +91,29 @@ export function hoursOf(figure: Figure): LineValue {
 /** The time of a figure in milliseconds, as a part of all time. */
 export function shareOf(figure: Figure): LineValue {
   return (stretch) => sum(stretch, [figure]) / (stretch.minutes * SECONDS_PER_MINUTE * 1_000);
+}
+
+/** The mean time until an answer began, in milliseconds; no point for times without a timed answer. */
+export const meanAnswerMs: LineValue = (stretch) => {
+  const answers = sum(stretch, answerTimeNames);
+  return answers === 0 ? null : sum(stretch, ["responseMs"]) / answers;
+};
+
+/** The time within which a share of the answers began, in milliseconds, from the counts between two times. */
+export function answerMsOf(share: number): LineValue {
+  return (stretch) => {
+    let left = sum(stretch, answerTimeNames) * share;
+    if (left === 0) return null;
+    let fromMs = 0;
+    for (const name of answerTimeNames) {
+      const [count, untilMs] = [sum(stretch, [name]), answerTimes[name]];
+      if (count > 0 && left <= count)
+        return Number.isFinite(untilMs) ? fromMs + ((untilMs - fromMs) * left) / count : fromMs;
+      left -= count;
+      if (Number.isFinite(untilMs)) fromMs = untilMs;
+    }
+    return fromMs;
+  };
 }
 
 /** The mean of a figure, with zero for the minutes in which the engine slept. */
@@ -132,7 +170,7 @@ export function ratioOf(part: Figure, rest: Figure): LineValue {
   };
 }
 
-function sum({ figures }: Stretch, names: Figure[]): number {
+function sum({ figures }: Stretch, names: readonly Figure[]): number {
   return names.reduce((total, name) => total + (figures?.[name] ?? 0), 0);
 }
 
