@@ -64,3 +64,6 @@ export type WatchLine = z.infer<typeof watchLineSchema>;
 
 /** The body of a refused order: a sentence that may be shown to anyone. */
 export const refusalSchema = z.strictObject({ message: z.string() });
+
+/** The answer to an order to end an instance's engine. */
+export const endAnswerSchema = z.strictObject({ isRunning: z.boolean() });

@@ -19,6 +19,7 @@ import type {
 } from "../contracts/queries.ts";
 import type { ReadingsAnswer } from "../contracts/readings.ts";
 import type { VerifiedRestore } from "../contracts/verification.ts";
+import type { RouteWake } from "../contracts/wake-reasons.ts";
 import type { DebugEvent } from "../contracts/realtime-debug.ts";
 
 /** Runs instances somewhere: processes on this machine today, pods of a cluster later. */
@@ -36,6 +37,11 @@ export interface Driver {
    *   before.
    */
   suspend(id: string, signal?: AbortSignal): Promise<Observation>;
+  /**
+   * Begins to end the engine of an instance that is about to be removed, in the time that the engine has for it.
+   * @returns whether it still runs; false for an instance that sleeps or is absent.
+   */
+  end(id: string): Promise<boolean>;
   /**
    * Stops the instance, deletes all that belongs to it, and resolves when nothing is left. The instance may be absent.
    */
@@ -151,6 +157,10 @@ export interface Driver {
   ensureRoute(route: EdgeRoute): Promise<void>;
   /** Ends a route at the edge, which may be absent. */
   removeRoute(id: string): Promise<void>;
+  /**
+   * Begins to wake what sleeps of a route, which may be absent; the occasion is in the record of the wake.
+   */
+  wakeRoute(id: string, wake: RouteWake): Promise<void>;
   /**
    * Sends a GET through the edge, as a client would, and says which instance has answered it, by its port. It counts as
    * use, and wakes an instance that sleeps.

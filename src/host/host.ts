@@ -17,6 +17,7 @@ import { HostBackups } from "./backups/host-backups.ts";
 import { freePorts } from "./os/free-ports.ts";
 import { GatewayLink } from "./gateway/gateway-link.ts";
 import type { KeeperLink } from "./os/keeper-link.ts";
+import { Endings } from "./instance/endings.ts";
 import { EngineReports } from "./instance/engine-reports.ts";
 import { edgeHostOf } from "./instance/edge-host.ts";
 import { environmentLogsOf } from "./instance/logs-host.ts";
@@ -46,10 +47,8 @@ import type { InstanceDependencies } from "./instance/dependencies.ts";
  */
 const [LOG_CHECK_INTERVAL_MS, USE_CHECK_INTERVAL_MS, MEMORY_CHECK_INTERVAL_MS] = [1_000, 2_000, 1_000];
 
-/** Adopting a running engine means asking it; most of that time is waiting for its answer. */
-const ADOPTIONS_AT_ONCE = 64;
-/** A busy or starting engine does not hold up the host. */
-const ADOPTION_TIMEOUT_MS = 3_000;
+/** Adopting a running engine is mostly waiting for its answer; a busy engine does not hold up the host for longer. */
+const [ADOPTIONS_AT_ONCE, ADOPTION_TIMEOUT_MS] = [64, 3_000];
 
 /** Gets every change of every instance. */
 export type Listener = (observation: Observation) => void;
@@ -71,6 +70,7 @@ export class Host {
   readonly backups: HostBackups;
   readonly edge: Edge;
   readonly reports = new EngineReports(this.#instances);
+  readonly endings = new Endings(this.#instances);
   readonly inspector = new Inspector(this.#instances, () => this.#gateway);
   readonly builds: HostBuilds;
   readonly #environments: Environments;

@@ -9,6 +9,7 @@ import { backupIdSchema, restoreTargetSchema, retentionSchema } from "../contrac
 import { logQuerySchema } from "../contracts/logs.ts";
 import { cancelScopeSchema, statementsRequestSchema } from "../contracts/queries.ts";
 import { readAs } from "../contracts/read.ts";
+import { routeWakeSchema, wokenFor } from "../contracts/wake-reasons.ts";
 import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
 import type { Observation } from "../contracts/observation.ts";
 import { PublicError, publicMessageOf } from "../lib/errors.ts";
@@ -76,6 +77,9 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       },
       [hostPath("/instances/:id/suspend")]: {
         POST: async (request) => Response.json(await host.suspend(request.params.id)),
+      },
+      [hostPath("/instances/:id/end")]: {
+        POST: (request) => Response.json({ isRunning: host.endings.end(request.params.id) }),
       },
       ...questionRoutes(host),
       ...inspectionRoutes(host),
@@ -215,6 +219,13 @@ function edgeRoutes({ edge }: Host) {
       POST: async (request: Request) => {
         const query = readAs(edgeProbeSchema, await request.json(), "The probe");
         return Response.json(await edge.probe(query));
+      },
+    },
+    [hostPath("/routes/:id/wake")]: {
+      POST: async (request: Bun.BunRequest<"/routes/:id/wake">) => {
+        const wake = readAs(routeWakeSchema, await request.json(), "The wake");
+        edge.wake(readAs(safeIdSchema, request.params.id, "The id of the route"), wokenFor(wake));
+        return new Response(null, { status: 204 });
       },
     },
     [hostPath("/routes")]: { GET: () => Response.json(edge.routes()) },

@@ -33,7 +33,8 @@ import backgroundProcesses from "../../migrations/0031_background_processes.sql"
 import deployKeys from "../../migrations/0032_deploy_keys.sql" with { type: "text" };
 import environmentMetrics from "../../migrations/0033_environment_metrics.sql" with { type: "text" };
 import requests from "../../migrations/0034_requests.sql" with { type: "text" };
-import repositoryLogins from "../../migrations/0038_repository_logins.sql" with { type: "text" };
+import schedulers from "../../migrations/0035_schedulers.sql" with { type: "text" };
+import repositoryLogins from "../../migrations/0036_repository_logins.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -71,5 +72,6 @@ export const migrations: Migration[] = [
   { name: "0032_deploy_keys", sql: deployKeys },
   { name: "0033_environment_metrics", sql: environmentMetrics },
   { name: "0034_requests", sql: requests },
-  { name: "0038_repository_logins", sql: repositoryLogins },
+  { name: "0035_schedulers", sql: schedulers },
+  { name: "0036_repository_logins", sql: repositoryLogins },
 ];

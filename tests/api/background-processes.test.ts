@@ -93,7 +93,6 @@ test("an instance is scaled within the bound of its environment", async () => {
   expect(await refused("PATCH", instance, { scaling_type: "none", min_replicas: 2 })).toEqual([
     "scaling_type",
   ]);
-  expect(await refused("PATCH", instance, { uses_scheduler: true })).toEqual(["uses_scheduler"]);
   const custom = { type: "custom", processes: 10, command: "node worker.js" };
   const first = await ask("POST", `${instance}/background-processes`, custom);
   expect(first.status).toBe(201);
@@ -103,6 +102,61 @@ test("an instance is scaled within the bound of its environment", async () => {
   expect((await ask("PATCH", instance, { scaling_type: "none" })).body.data.attributes["min_replicas"]).toBe(
     1,
   );
+});
+
+test("the scheduler is turned on and off with its instance, once in an environment", async () => {
+  const usesScheduler = async (path: string) =>
+    (await ask("GET", path)).body.data.attributes["uses_scheduler"];
+  const list = async (path: string) =>
+    (await ask<{ data: Answer[] }>("GET", `${path}/background-processes`)).body.data;
+  const others = (await list(instance)).length;
+  expect(await usesScheduler(instance)).toBe(false);
+  for (let asked = 0; asked < 2; asked += 1)
+    expect(await ask("PATCH", instance, { uses_scheduler: true })).toMatchObject({
+      status: 200,
+      body: { data: { attributes: { uses_scheduler: true, max_replicas: 1 } } },
+    });
+  await ask("PATCH", instance, { name: "Shop" });
+  expect(await usesScheduler(instance)).toBe(true);
+  const processes = await list(instance);
+  expect(processes).toHaveLength(others + 1);
+  const scheduler = processes.find(({ attributes }) => attributes["type"] === "scheduler");
+  expect(scheduler).toMatchObject({
+    attributes: { processes: 1, command: "php artisan schedule:run", config: [] },
+    meta: { procfile_name: null, running: 0, last_error: null },
+  });
+  const item = `/background-processes/${scheduler?.id}`;
+  expect(await refused("PATCH", item, { processes: 2 })).toEqual(["id"]);
+  expect(await refused("DELETE", item)).toEqual(["id"]);
+  const custom = { type: "scheduler", processes: 1, command: "php artisan schedule:run" };
+  expect(await refused("POST", `${instance}/background-processes`, custom)).toEqual(["type"]);
+  const order = { name: "Jobs", type: "service", size: "flex.c-1vcpu-256mb", scaling_type: "none" };
+  const path = `${environment}/instances`;
+  expect(await refused("POST", path, { ...order, uses_scheduler: true })).toEqual(["uses_scheduler"]);
+  expect((await ask("PATCH", instance, { uses_scheduler: false })).status).toBe(200);
+  expect([await usesScheduler(instance), (await list(instance)).length]).toEqual([false, others]);
+  const jobs = await ask("POST", path, { ...order, uses_scheduler: true });
+  expect(jobs.body.data.attributes["uses_scheduler"]).toBe(true);
+  expect(await refused("PATCH", instance, { uses_scheduler: true })).toEqual(["uses_scheduler"]);
+  await ask("DELETE", `/instances/${jobs.body.data.id}`);
+  expect((await ask("PATCH", instance, { name: "App", uses_scheduler: true })).status).toBe(200);
+  await ask("PATCH", instance, { uses_scheduler: false });
+});
+
+test("the scheduler counts once beside replicas, and is refused without a place", async () => {
+  const sizes = async (count: number) =>
+    await ask("PATCH", instance, { scaling_type: "custom", min_replicas: count, max_replicas: count });
+  const processes = (await ask<{ data: Answer[] }>("GET", `${instance}/background-processes`)).body.data;
+  await Promise.all(processes.map(async ({ id }) => await ask("DELETE", `/background-processes/${id}`)));
+  const order = { type: "custom", processes: 4, command: "node worker.js" };
+  const { body } = await ask("POST", `${instance}/background-processes`, order);
+  expect((await sizes(10)).status).toBe(200);
+  expect(await refused("PATCH", instance, { uses_scheduler: true })).toEqual(["uses_scheduler"]);
+  expect((await sizes(9)).status).toBe(200);
+  expect((await ask("PATCH", instance, { uses_scheduler: true })).status).toBe(200);
+  expect(await refused("PATCH", instance, { max_replicas: 10, min_replicas: 10 })).toEqual(["max_replicas"]);
+  await ask("DELETE", `/background-processes/${body.data.id}`);
+  await ask("PATCH", instance, { scaling_type: "none", uses_scheduler: false });
 });
 
 test("a service instance is created and deleted, and the instance that serves stays", async () => {

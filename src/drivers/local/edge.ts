@@ -16,11 +16,13 @@ interface HostConnection {
 export function edgeRoutes({
   ask,
   askFor,
-}: HostConnection): Pick<Driver, "ensureRoute" | "removeRoute" | "routes" | "probeEdge"> {
+}: HostConnection): Pick<Driver, "ensureRoute" | "removeRoute" | "wakeRoute" | "routes" | "probeEdge"> {
   return {
     ensureRoute: async (route) =>
       void (await ask("PUT", `/routes/${route.id}`, { body: JSON.stringify(route) })),
     removeRoute: async (id) => void (await ask("DELETE", `/routes/${id}`)),
+    wakeRoute: async (id, wake) =>
+      void (await ask("POST", `/routes/${id}/wake`, { body: JSON.stringify(wake) })),
     probeEdge: (query, signal) =>
       askFor(edgeAnswerSchema, "POST", "/edge/probe", {
         body: JSON.stringify(query),

@@ -1,6 +1,7 @@
 // The driver for one machine: a client of the host process, over its unix socket.
 import type * as z from "zod/mini";
 import {
+  endAnswerSchema,
   figuresSchema,
   freePortsSchema,
   offerSchema,
@@ -86,6 +87,7 @@ export function localDriver(
     },
     suspend: (id, signal) =>
       askFor(observationSchema, "POST", `/instances/${id}/suspend`, { signal: signal ?? null }),
+    end: async (id) => (await askFor(endAnswerSchema, "POST", `/instances/${id}/end`)).isRunning,
     remove: async (id) => void (await ask("DELETE", `/instances/${id}`)),
     observe: (id) => askFor(observationSchema, "GET", `/instances/${id}`),
     figures: (id, signal) =>

@@ -40,6 +40,8 @@ export class Edge {
   readonly #queue: WakeQueue;
   readonly #wakes: WakeSocket;
   readonly #use = new InstanceUse();
+  /** Wakes what sleeps of a route, which may be absent. */
+  readonly wake: WakeQueue["wake"] = (route, reason) => this.#queue.wake(route, reason);
   readonly #sleepers = new LoneSleepers();
   /** What the running edge has; null while that is not known. */
   #known: EdgeTable | null = null;

@@ -1,5 +1,6 @@
 // Instances that have fallen asleep before the other instances of their route: the next use of the route wakes them.
 import type { Observation } from "../../contracts/observation.ts";
+import { wokenByRequest } from "../../contracts/wake-reasons.ts";
 import type { RouteUse } from "../../engines/edge.ts";
 import type { Routes } from "./routes.ts";
 import type { EdgeInstance } from "./wake-queue.ts";
@@ -25,7 +26,7 @@ export class LoneSleepers {
       const usedAtMs = nowMs - (openRequests > 0 ? 0 : idleMs);
       for (const id of routes.get(route)?.instances ?? []) {
         const asleepAtMs = this.#asleepAtMs.get(id) ?? usedAtMs;
-        if (usedAtMs > asleepAtMs) find(id)?.wake("");
+        if (usedAtMs > asleepAtMs) find(id)?.wake(wokenByRequest(""));
       }
     }
   }

@@ -1,6 +1,8 @@
 // The requests that the edge holds because no instance of theirs runs: wakes them, and says where one is that runs.
 import type { WakeQuestion, WakeRefusal } from "../../contracts/edge-wake.ts";
 import type { Observation } from "../../contracts/observation.ts";
+import type { WakeReason } from "../../contracts/sleep.ts";
+import { wokenByRequest } from "../../contracts/wake-reasons.ts";
 import type { Routes } from "./routes.ts";
 
 /** The most requests that wait, of all routes and of one. */
@@ -20,8 +22,8 @@ export interface EdgeInstance {
   port: number;
   /** Whether it has a port to answer at. */
   answers: boolean;
-  /** Starts it, once for all who ask. @param client address and port of the client that asks; empty if not known. */
-  wake(client: string): void;
+  /** Starts it, once for all who ask. */
+  wake(reason: WakeReason): void;
 }
 
 /** What the edge is answered: a port, or why there is none. */
@@ -78,6 +80,13 @@ export class WakeQueue {
     }
   }
 
+  /** Wakes the instances of a route that sleep; those that are still falling asleep are left alone. */
+  wake(route: string, reason: WakeReason): void {
+    const { routes, find } = this.#parts;
+    const instances = (routes.get(route)?.instances ?? []).flatMap((id) => find(id) ?? []);
+    for (const instance of instances) if (instance.state === "asleep") instance.wake(reason);
+  }
+
   /** Sends the oldest request of the fullest route away, unless that route has no more than the route of the asker. */
   #makeRoom(ownSize: number): boolean {
     const fullest = [...this.#waiting.values()].reduce((a, b) => (b.size > a.size ? b : a));
@@ -103,7 +112,7 @@ export class WakeQueue {
     const known = routes.get(route);
     if (known === undefined) return "unknown";
     const instances = known.instances.flatMap((id) => find(id) ?? []);
-    for (const instance of instances) if (SLEEPING.has(instance.state)) instance.wake(client);
+    for (const instance of instances) if (SLEEPING.has(instance.state)) instance.wake(wokenByRequest(client));
     const running = instances.find(({ state, port }) => state === "running" && port > 0);
     if (running !== undefined) return running.port;
     return instances.some(({ state, answers }) => answers && COMING.has(state)) ? null : "failed";

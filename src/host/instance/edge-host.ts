@@ -1,5 +1,6 @@
 // Shows the instances of the host to its edge.
 import { EDGE_ID } from "../../contracts/edge-id.ts";
+import type { WakeReason } from "../../contracts/sleep.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EdgeHost } from "../edge/edge-host.ts";
 import type { EdgeInstance } from "../edge/wake-queue.ts";
@@ -36,8 +37,8 @@ export function edgeHostOf(
 function shown(instance: Instance | undefined): EdgeInstance | null {
   if (instance === undefined) return null;
   const port = runnableOf(instance)?.context.spec.exposure.port ?? 0;
-  const wake = (client: string) => {
-    instance.sleep.wanted(client);
+  const wake = (reason: WakeReason) => {
+    instance.sleep.wanted(reason);
     instance.wake();
   };
   return { state: instance.observe().state, port, answers: instance.metered.now !== null, wake };

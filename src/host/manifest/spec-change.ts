@@ -3,13 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import { adoptedBy, type InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Wake, WakeReason } from "../../contracts/sleep.ts";
 import type { InstanceUser } from "../../contracts/users.ts";
+import { OWN_USER } from "../../contracts/wake-reasons.ts";
 import { newPassword } from "../../lib/secrets.ts";
 import { withUsersOf } from "./known-users.ts";
 import { databasesOf, madeDatabasesAfter } from "./made-databases.ts";
 import { neverAsleep, saysAsleep, type Manifest, type PersistedState, type SleepRecord } from "./manifest.ts";
 
 /** The reason of a wake that the owner's change causes. */
-export const OWN_REASON: WakeReason = { user: "pilvi", address: "" };
+export const OWN_REASON: WakeReason = { user: OWN_USER, address: "" };
 
 /** The manifest of an instance with a new spec. @param allot chooses the uid of a new instance. */
 export function manifestFor(

@@ -2,13 +2,10 @@
 import type { WakeReason } from "../../contracts/sleep.ts";
 import type { SleepCycleParts } from "./sleep-cycle-parts.ts";
 
-/** Stands for the user in the record of a wake by a request, which knows none. */
-const EDGE_USER = "http";
-
 export class EdgeRequests {
   readonly #parts: Pick<SleepCycleParts, "id" | "file" | "edge">;
-  /** The first client that has asked for the instance since its latest suspension began. */
-  #client: string | null = null;
+  /** Who has asked first for the instance since its latest suspension began. */
+  #reason: WakeReason | null = null;
 
   constructor(parts: Pick<SleepCycleParts, "id" | "file" | "edge">) {
     this.#parts = parts;
@@ -24,20 +21,20 @@ export class EdgeRequests {
     return !this.areKnown || this.#parts.edge.idleSeconds(this.#parts.id) >= seconds;
   }
 
-  /** A client needs the instance. @param client its address and port; empty if they are not known. */
-  wanted(client: string): void {
-    this.#client ??= client;
+  /** A client needs the instance, or another reason wakes it. */
+  wanted(reason: WakeReason): void {
+    this.#reason ??= reason;
   }
 
-  /** What woke the instance; null when no client of the edge did. */
+  /** What woke the instance; null when neither a client of the edge nor the control plane did. */
   takeReason(): WakeReason | null {
-    const address = this.#client;
-    this.#client = null;
-    return address === null ? null : { user: EDGE_USER, address };
+    const reason = this.#reason;
+    this.#reason = null;
+    return reason;
   }
 
   /** Clients that asked before a suspension wake nothing after it. */
-  forgetClient(): void {
-    this.#client = null;
+  forgetReason(): void {
+    this.#reason = null;
   }
 }

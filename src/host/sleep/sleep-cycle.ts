@@ -1,6 +1,6 @@
 // Sleep and wake of an instance: the steps, their record in the manifest, and the notices to the gateway.
 import { isDeepStrictEqual } from "node:util";
-import type { Sleep, Wake } from "../../contracts/sleep.ts";
+import type { Sleep, Wake, WakeReason } from "../../contracts/sleep.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { EdgeRequests } from "./edge-requests.ts";
@@ -64,9 +64,9 @@ export class SleepCycle {
     if (entry !== null) gateway.publish(entry, isAnswer);
   }
 
-  /** A client of the edge needs the instance. @param client its address and port. */
-  wanted(client: string): void {
-    this.#requests.wanted(client);
+  /** A client of the edge needs the instance, or the control plane wakes it. */
+  wanted(reason: WakeReason): void {
+    this.#requests.wanted(reason);
   }
 
   /** Aborts a suspension that is under way. The instance stays awake. */
@@ -91,7 +91,7 @@ export class SleepCycle {
     const seconds = "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
     // The spec may have changed since the instance was found idle, or an earlier host may have found it so.
     if (isIdle && (seconds === null || !this.#requests.allowSleepAfter(seconds))) return;
-    this.#requests.forgetClient();
+    this.#requests.forgetReason();
     this.#suspension = new AbortController();
     const { signal } = this.#suspension;
     try {

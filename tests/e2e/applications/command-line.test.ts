@@ -84,6 +84,8 @@ describe("the command line", () => {
       stderr: "Nothing is named mail here. There are: web.\n",
     });
     expect((await run("scale", "web=0")).stderr).toContain("web=0 is no change");
+    const refused = await run("scale", "--scheduler", "on");
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("a part of Laravel") });
     expect(row.exec((await run("scale", "web=1:flex.g-1vcpu-512mb")).stdout)?.[1]).toBe("1");
     expect(await answerAt(url)).toBe("one");
   });

@@ -42,7 +42,11 @@ function files(text: string, procfile = "worker: bun worker.ts\n"): Files {
         },
       });
     `,
-    "worker.ts": `console.log("${text} works", process.env.PORT); setInterval(() => {}, 1_000);`,
+    "worker.ts": `
+      console.log("${text} works", process.env.PORT);
+      process.on("SIGTERM", () => setTimeout(() => { console.log("${text} ended"); process.exit(0); }, 300));
+      setInterval(() => {}, 1_000);
+    `,
     Procfile: procfile,
   };
 }
@@ -56,6 +60,13 @@ async function untilRunning(counts: number[]): Promise<void> {
     const running = (await background()).map(({ meta }) => meta.running);
     return JSON.stringify(running) === JSON.stringify(counts);
   });
+}
+
+/** What the workers wrote, in its order. */
+async function wordsOfWorkers(): Promise<string[]> {
+  const path = `/environments/${application.environmentId}/logs?type=application&per_page=300`;
+  const { body } = await pilvi.api<{ data: { message: string }[] }>("GET", path);
+  return body.data.map(({ message }) => message.replace(" undefined", ""));
 }
 
 /** The answers of some requests, each answer once. */
@@ -102,6 +113,12 @@ test("a release swaps all replicas and then the workers, without a failed reques
   expect(load.answered).toBeGreaterThan(10);
   expect(await answers()).toEqual([expect.stringMatching(/^two \d+$/), expect.stringMatching(/^two \d+$/)]);
   await until("the former processes have ended", () => processFolders() === 6);
+}, 60_000);
+
+test("the former workers end by themselves before the new ones start", async () => {
+  const words = ["one works", "one works", "one ended", "one ended", "two works", "two works"];
+  await until("all have spoken", async () => (await wordsOfWorkers()).length >= words.length);
+  expect(await wordsOfWorkers()).toEqual(words);
 }, 60_000);
 
 test("a background process that fails leaves the application alone, and says why", async () => {

@@ -162,6 +162,7 @@ function offeringDriver(offer: Offer): Driver {
   return {
     offer: async () => offer,
     ensure: notUsed,
+    end: notUsed,
     remove: notUsed,
     suspend: notUsed,
     observe: notUsed,
@@ -187,6 +188,7 @@ function offeringDriver(offer: Offer): Driver {
     journal: notUsed,
     ensureRoute: notUsed,
     removeRoute: notUsed,
+    wakeRoute: notUsed,
     routes: notUsed,
     probeEdge: notUsed,
     build: notUsed,

@@ -1,6 +1,8 @@
 // What the log of an environment says of the life of its processes.
 import type { JournalRecord } from "../../../contracts/journal.ts";
 import type { LogLevel } from "../../../contracts/logs.ts";
+import type { WakeReason } from "../../../contracts/sleep.ts";
+import { OWN_USER } from "../../../contracts/wake-reasons.ts";
 
 interface SystemEntry {
   message: string;
@@ -12,7 +14,7 @@ interface SystemEntry {
 /** The entry of a record; null for a record that says nothing of processes. */
 export function systemEntry(
   type: JournalRecord["type"],
-  { reason }: JournalRecord["details"],
+  { reason, wake }: JournalRecord["details"],
 ): SystemEntry | null {
   switch (type) {
     case "started":
@@ -26,7 +28,7 @@ export function systemEntry(
     case "asleep":
       return entry("It sleeps until the next request.");
     case "awake":
-      return entry("A request has woken it.");
+      return entry(wakeSentence(wake?.reason));
     case "failed":
     case "disk_full":
       return entry(reason ?? "It could not be started.", "error");
@@ -38,6 +40,11 @@ export function systemEntry(
     case "gap":
       return null;
   }
+}
+
+function wakeSentence(reason: WakeReason | undefined): string {
+  if (reason?.user !== OWN_USER) return "A request has woken it.";
+  return `Pilvi has woken it for its ${reason.application ?? "change"}.`;
 }
 
 function entry(message: string, level: LogLevel = "info", isEnd = false): SystemEntry {

@@ -10,7 +10,7 @@ const MAX_PROCESSES_OF_ENVIRONMENT = 50;
 export async function assertFewProcesses(
   tx: Transaction,
   environmentId: string,
-  member: "processes" | "max_replicas",
+  member: "processes" | "max_replicas" | "uses_scheduler",
 ): Promise<void> {
   const sentence = await excess(tx, environmentId);
   if (sentence !== null) throw invalid({ [member]: [sentence] });

@@ -61,6 +61,7 @@ export async function changeBackgroundProcess(
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
     const { row, environment } = await locked(tx, organizationId, params.id);
+    if (row.type === "scheduler") throw scheduled();
     if (row.procfileName !== null) refuseProcfile(body);
     const type = body.type ?? row.type;
     const config = body.config ?? (type === row.type ? row.config : {});
@@ -76,11 +77,12 @@ export async function changeBackgroundProcess(
   });
 }
 
-/** @throws ApiError 404, 409, or 422 for a line of the Procfile. */
+/** @throws ApiError 404, 409, or 422 for a line of the Procfile or the scheduler. */
 export async function deleteBackgroundProcess({ db }: KindContext, request: Request<unknown>): Promise<void> {
   const { principal, params } = request;
   await db.begin(async (tx) => {
     const { row, environment } = await locked(tx, principal.organizationId, params.id);
+    if (row.type === "scheduler") throw scheduled();
     if (row.procfileName !== null)
       throw invalid({ id: [`The Procfile has a line ${row.procfileName}: take it out, and deploy.`] });
     await eraseBackgroundProcess(tx, row.id);
@@ -98,6 +100,10 @@ function orderOf(order: BackgroundProcessOrder): BackgroundProcessOrder {
   if (type === "custom" && Object.keys(config).length > 0)
     throw invalid({ config: ["Only a worker has options."] });
   return order;
+}
+
+function scheduled() {
+  return invalid({ id: ["The scheduler follows `uses_scheduler` of its instance."] });
 }
 
 function refuseProcfile({ type, command, config }: BackgroundProcessChange): void {

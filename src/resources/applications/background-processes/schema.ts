@@ -13,6 +13,13 @@ const type = z.enum(["worker", "custom"]).meta({
   description: "`worker` is the queue worker of the framework, `custom` a command.",
 });
 
+const shownType = z.enum([...type.options, "scheduler"]).meta({
+  id: "ShownBackgroundProcessType",
+  description:
+    "`scheduler` is the scheduler of the framework, which `uses_scheduler` of its instance turns on and off; it runs once for all replicas.",
+  example: "custom",
+});
+
 const processes = z.int().min(1).max(MAX_PROCESSES).meta({
   description: "How many of it run beside each replica of its instance.",
   example: 1,
@@ -70,7 +77,7 @@ export type BackgroundProcessChange = z.output<typeof backgroundProcessChange>;
 
 const attributes = z
   .object({
-    type,
+    type: shownType,
     processes,
     command: z.string().meta({ example: "node worker.js" }),
     config: z.union([workerConfig, z.array(z.never())]).meta({ description: "`[]` without options." }),

@@ -7,9 +7,10 @@ import { momentSql } from "../../shared/moments.ts";
 import type { InstanceSettings } from "../instances/store.ts";
 import type { WorkerConfig } from "./schema.ts";
 
-/** What a request may set. */
+/** What is to run. */
 export interface BackgroundProcessOrder {
-  type: "worker" | "custom";
+  /** A `scheduler` comes and goes by the order of its instance alone. */
+  type: "worker" | "custom" | "scheduler";
   processes: number;
   command: string | null;
   config: WorkerConfig;
@@ -101,6 +102,19 @@ export async function eraseBackgroundProcess(tx: Transaction, id: string): Promi
   await tx`delete from background_processes where id = ${id}`;
 }
 
+/** Removes the scheduler of an instance. */
+export async function eraseScheduler(tx: Transaction, instanceId: string): Promise<void> {
+  await tx`delete from background_processes where process_group_id = ${instanceId} and type = 'scheduler'`;
+}
+
+/** Whether an instance of the environment has the scheduler. */
+export async function isScheduled(tx: Transaction, environmentId: string): Promise<boolean> {
+  const rows = await tx`
+    select from background_processes b join process_groups g on g.id = b.process_group_id
+    where g.environment_id = ${environmentId} and b.type = 'scheduler'`;
+  return rows.length > 0;
+}
+
 /**
  * Brings the background processes of the serving instance to the lines of a Procfile. A line that stays keeps its
  * number of processes.
@@ -129,11 +143,13 @@ export async function followProcfile(
 /** How many processes an environment is to have in all, those that answer requests among them. */
 export async function countOrderedProcesses(db: Queryable, environmentId: string): Promise<number> {
   const [row] = await db<{ total: number }[]>`
-    select coalesce(sum(replicas * ((g.type = 'app')::int + background)), 0)::int as total
+    select coalesce(sum(replicas * ((g.type = 'app')::int + background) + schedulers), 0)::int as total
     from process_groups g,
       lateral (select coalesce((g.settings ->> 'replicas')::int, 1) as replicas) r,
       lateral (
-        select coalesce(sum(b.processes), 0) as background from background_processes b
+        select coalesce(sum(b.processes) filter (where b.type <> 'scheduler'), 0) as background,
+               count(*) filter (where b.type = 'scheduler') as schedulers
+        from background_processes b
         where b.process_group_id = g.id) c
     where g.environment_id = ${environmentId}`;
   return row?.total ?? 0;

@@ -4,7 +4,8 @@ import { Minus, Plus } from "lucide-react";
 import { ButtonLink, IconButton } from "../../../console/parts/button.tsx";
 import { Failure, Loading, Section } from "../../../console/parts/layout.tsx";
 import { useAbilities } from "../../../console/parts/session.ts";
-import type { EnvironmentResource } from "../../../sdk/index.ts";
+import { CheckField } from "../../../console/parts/field.tsx";
+import { type EnvironmentResource, PilviError } from "../../../sdk/index.ts";
 import { nameOf, type ProcessLine as Line, processesKey } from "./process-line.ts";
 import { LineActions } from "./process-actions.tsx";
 import { type EnvironmentIds, environmentsOf, pathOf } from "./queries.ts";
@@ -48,13 +49,16 @@ export function ProcessesSection(props: { environment: EnvironmentResource; ids:
             className="flex flex-wrap items-center gap-x-4 border-b border-line px-1 py-1.5"
           >
             <Description line={line} />
-            <span className="ml-auto flex items-center gap-2 sm:gap-4">
-              {canWrite && <LineActions ids={ids} line={line} />}
-              <Count ids={ids} line={line} canWrite={canWrite} />
-            </span>
+            {line.process?.attributes.type !== "scheduler" && (
+              <span className="ml-auto flex items-center gap-2 sm:gap-4">
+                {canWrite && <LineActions ids={ids} line={line} />}
+                <Count ids={ids} line={line} canWrite={canWrite} />
+              </span>
+            )}
           </li>
         ))}
       </ul>
+      {data && canWrite && <Scheduler ids={ids} lines={data} />}
     </Section>
   );
 }
@@ -62,6 +66,7 @@ export function ProcessesSection(props: { environment: EnvironmentResource; ids:
 function Description({ line }: { line: Line }) {
   const { instance, process } = line;
   const { size, type, min_replicas: replicas } = instance.attributes;
+  const isScheduler = process?.attributes.type === "scheduler";
   return (
     <span className="min-w-0 grow basis-full sm:basis-0">
       <span className="block truncate font-medium">{nameOf(line)}</span>
@@ -70,7 +75,7 @@ function Description({ line }: { line: Line }) {
           `${type === "app" ? "serves requests" : "background processes alone"} · ${size}`
         ) : (
           <>
-            {`${process.meta.running} of ${process.attributes.processes * replicas} run · `}
+            {`${process.meta.running} of ${isScheduler ? 1 : process.attributes.processes * replicas} run · `}
             <code className="font-mono">{process.attributes.command}</code>
           </>
         )}
@@ -81,6 +86,36 @@ function Description({ line }: { line: Line }) {
         </span>
       )}
     </span>
+  );
+}
+
+/** Turns the scheduler on beside what serves requests, and off wherever it is. */
+function Scheduler({ ids, lines }: { ids: EnvironmentIds; lines: readonly Line[] }) {
+  const instances = lines.filter(({ process }) => process === null).map(({ instance }) => instance);
+  const present = instances.find(({ attributes }) => attributes.uses_scheduler);
+  const changed = present ?? instances.find(({ attributes }) => attributes.type === "app");
+  const cache = useQueryClient();
+  const turning = useMutation({
+    mutationFn: async (isOn: boolean) => {
+      if (changed === undefined) return;
+      const of = environmentsOf(ids.applicationId).instances(ids.environmentId);
+      await of.update(changed.id, { uses_scheduler: isOn });
+    },
+    onSuccess: async () => await cache.invalidateQueries({ queryKey: processesKey(ids) }),
+  });
+  const { error } = turning;
+  const faults = error instanceof PilviError ? (error.errors?.["uses_scheduler"] ?? [error.message]) : [];
+  return (
+    <div className="mt-3">
+      <CheckField
+        label="Scheduler"
+        note="Runs the scheduled work of Laravel each minute, while the environment is awake."
+        faults={faults}
+        isChecked={turning.isPending ? turning.variables : present !== undefined}
+        isDisabled={turning.isPending}
+        onChange={(isOn) => turning.mutate(isOn)}
+      />
+    </div>
   );
 }
 

@@ -5,6 +5,7 @@ import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { commandOfProcess } from "../background-processes/command.ts";
+import { everyMinute, hasSchedule } from "../background-processes/scheduler.ts";
 import { backgroundProcessesOf, type BackgroundProcessRow } from "../background-processes/store.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
 import { sizeNamed } from "../instances/sizes.ts";
@@ -28,6 +29,13 @@ interface Wanted {
   count: number;
 }
 
+/** The background processes of an environment as they are placed. */
+export interface PlacedRuns {
+  runs: BackgroundRun[];
+  /** Whether former processes still end, so that further ones have to be placed later. */
+  isEnding: boolean;
+}
+
 /**
  * Ends the processes that are no longer wanted, then places those that are missing, so that the former and the new
  * never work at the same time.
@@ -36,23 +44,39 @@ export async function ensureBackgroundPlaced(
   context: KindContext,
   host: ServedHost,
   order: ServingOrder,
-): Promise<BackgroundRun[]> {
+): Promise<PlacedRuns> {
   const { db } = context;
-  const { environment, deployment } = order;
-  const { plan } = deployment;
-  const rows = plan === null ? [] : await backgroundProcessesOf(db, environment.id);
-  const wanted = plan === null ? [] : rows.map((row) => wantedOf(order, plan, row));
-  const runs = await backgroundRunsOf(db, environment.id);
+  const wanted = await wantedRuns(context, order);
+  const runs = await backgroundRunsOf(db, order.environment.id);
   const kept = wanted.map((each) => runs.filter((run) => fits(run, each)).slice(0, each.count));
-  const keptIds = new Set(kept.flat().map(({ id }) => id));
-  const outdated = runs.filter(({ id }) => !keptIds.has(id));
-  await removeProcesses(context, host, outdated);
   const placed = kept.flat();
+  const keptIds = new Set(placed.map(({ id }) => id));
+  const outdated = runs.filter(({ id }) => !keptIds.has(id));
+  if (await areEnding(context, host, outdated)) return { runs: placed, isEnding: true };
   for (const [index, each] of wanted.entries())
     for (let count = kept[index]?.length ?? 0; count < each.count; count += 1)
       placed.push(await place(context, order, each));
   await failpoint("environment.background.placed");
-  return placed;
+  return { runs: placed, isEnding: false };
+}
+
+async function wantedRuns({ db }: KindContext, order: ServingOrder): Promise<Wanted[]> {
+  const { plan } = order.deployment;
+  if (plan === null) return [];
+  const rows = await backgroundProcessesOf(db, order.environment.id);
+  return rows.filter((row) => canRun(plan, row)).map((row) => wantedOf(order, plan, row));
+}
+
+/** Removes processes that have ended, and has the others end. @returns whether some still run. */
+async function areEnding(
+  context: KindContext,
+  host: ServedHost,
+  outdated: readonly BackgroundRun[],
+): Promise<boolean> {
+  const isRunning = await Promise.all(outdated.map(async ({ id }) => await host.driver.end(id)));
+  const ended = outdated.filter((_run, index) => isRunning[index] === false);
+  await removeProcesses(context, host, ended);
+  return ended.length < outdated.length;
 }
 
 /** Has the host run processes; it starts again by itself what ends. */
@@ -65,10 +89,19 @@ export async function ensureBackgroundRuns(
   await Promise.all(runs.map((run) => driver.ensure(specOfRun(context, run), signal)));
 }
 
+/** A later release may have no scheduled work. */
+function canRun(plan: Plan, { type }: BackgroundProcessRow): boolean {
+  return type !== "scheduler" || hasSchedule(plan);
+}
+
 function wantedOf({ deployment, spec }: ServingOrder, plan: Plan, row: BackgroundProcessRow): Wanted {
-  const { settings, processes } = row;
-  const own = backgroundSpecOf(spec, plan, sizeNamed(settings.size), commandOfProcess(row));
-  return { row, spec: own, digest: digestOf(deployment, own), count: processes * (settings.replicas ?? 1) };
+  const { settings, processes, type } = row;
+  const isScheduler = type === "scheduler";
+  const command = commandOfProcess(row);
+  const lines = isScheduler ? everyMinute(command) : command;
+  const own = backgroundSpecOf(spec, plan, sizeNamed(settings.size), lines);
+  const replicas = isScheduler ? 1 : (settings.replicas ?? 1);
+  return { row, spec: own, digest: digestOf(deployment, own), count: processes * replicas };
 }
 
 function fits({ backgroundProcessId, digest }: BackgroundRun, wanted: Wanted): boolean {

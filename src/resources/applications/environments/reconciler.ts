@@ -23,6 +23,7 @@ import { servingInstance } from "../instances/store.ts";
 import { attachedPorts } from "./attached-ports.ts";
 import { runVariables, secretNames } from "./all-variables.ts";
 import { ensureBackgroundPlaced, ensureBackgroundRuns } from "./background.ts";
+import { again, settled } from "./outcomes.ts";
 import { ensurePlaced, endRetired, removeProcesses, specOfProcess } from "./place.ts";
 import {
   backgroundRunsOf,
@@ -41,9 +42,10 @@ import {
   writeRefusal,
   type EnvironmentRow,
 } from "./store.ts";
+import { nextWakeOf } from "./wake-interval.ts";
 
-/** The pause before an environment is looked at again whose process is still starting. */
-const STARTING_MS = 200;
+/** The pauses before an environment is looked at again whose process still starts, or whose former processes still end. */
+const [STARTING_MS, ENDING_MS] = [200, 500];
 
 /** The pause before a release that did not start is tried again, where nothing else serves. */
 const RETRY_MS = 5_000;
@@ -165,8 +167,11 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   await ensureEdge(host, context.edge, signal);
   // An order that was refused before is no longer asked for.
   if (order !== null && environment.lastError !== null) await writeRefusal(context.db, environment.id, null);
-  const background =
-    order === null ? run.background : await ensureBackgroundPlaced(context, host, { environment, ...order });
+  const placed =
+    order === null
+      ? { runs: run.background, isEnding: false }
+      : await ensureBackgroundPlaced(context, host, { environment, ...order });
+  const background = placed.runs;
   await ensureRoute(host, context.edge, environment, routeOf({ ...run, background }, serving));
   const starting = processes.filter(({ state }) => state === "starting");
   await removeProcesses(context, host, starting);
@@ -174,7 +179,14 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   const seen = await Promise.all(specs.map((spec) => host.driver.ensure(spec, signal)));
   await ensureBackgroundRuns(context, host, background, signal);
   const rest = processes.filter(({ state }) => state !== "starting");
-  return seen.every(isServed) ? settled(rest) : again(STARTING_MS * 10, "The application does not run.");
+  if (!seen.every(isServed)) return again(STARTING_MS * 10, "The application does not run.");
+  if (placed.isEnding) return again(ENDING_MS, null);
+  const wake = nextWakeOf(environment.settings, seen, Date.now());
+  if (wake?.isDue !== true) return settled(rest, wake?.at);
+  await host.driver.wakeRoute(environment.id, { occasion: "wake interval" });
+  await failpoint("environment.woken");
+  // Only a run that finds it awake counts the interval anew, so that no kill loses the wake.
+  return again(STARTING_MS, null);
 }
 
 /** The processes before a swap: all that serve, and those of them that serve after it as well. */
@@ -285,14 +297,4 @@ async function refuse(
   // A release that never served is of no use for a rollback.
   if (isRollout && deployment.releaseOf === null)
     await host.driver.removeRelease(deployment.id).catch(() => undefined);
-}
-
-/** The next run is due when the first retiring process may be ended. */
-function settled(processes: readonly ApplicationProcess[]): Outcome {
-  const times = processes.flatMap(({ retiresAt }) => (retiresAt === null ? [] : [retiresAt.getTime()]));
-  return { result: { settled: true, ...(times.length > 0 && { againAt: new Date(Math.min(...times)) }) } };
-}
-
-function again(retryMs: number, lastError: string | null): Outcome {
-  return { result: { settled: false, retryMs, lastError } };
 }

@@ -70,8 +70,7 @@ export const environmentSettings = z.object({
     .max(60)
     .meta({ description: "Minutes without a request after which it sleeps.", example: 5 }),
   hibernation_wake_up_interval: z.int().min(1).max(10_080).nullable().meta({
-    description:
-      "Minutes after which a sleeping environment is woken; null is never. Stored, without effect yet.",
+    description: "Minutes of sleep after which the environment is woken without a request; null is never.",
     example: null,
   }),
   timeout: z.int().min(5).max(60).meta({ description: "Seconds a request may take.", example: 30 }),

@@ -12,6 +12,7 @@ import { assertFewProcesses } from "../background-processes/bound.ts";
 import { environmentResourceOf } from "../environments/create.ts";
 import { lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { enqueueEnvironment } from "../work.ts";
+import { orderScheduler } from "./scheduler.ts";
 import type { InstanceChange, NewInstance } from "./schema.ts";
 import {
   eraseInstance,
@@ -50,6 +51,8 @@ export async function createInstance(
         throw new ApiError(409, `An environment has at most ${MAX_INSTANCES} instances.`);
       await assertNameIsFree(tx, { id, environmentId: environment.id, name });
       await insertInstance(tx, { id, environmentId: environment.id, name, type, settings });
+      await orderScheduler(tx, environment, { id, usesScheduler: false }, body.uses_scheduler);
+      await assertFewProcesses(tx, environment.id, "uses_scheduler");
       await record(tx, request, environment, { ...body, instance: id });
       return (await findInstance(tx, organizationId, id)) ?? missing();
     },
@@ -69,7 +72,9 @@ export async function changeInstance(
     const name = body.name ?? instance.name;
     await assertNameIsFree(tx, { id, environmentId, name });
     await updateInstance(tx, id, { name, settings: settingsOf(instance.settings, body) });
-    await assertFewProcesses(tx, environmentId, "max_replicas");
+    await orderScheduler(tx, environment, instance, body.uses_scheduler);
+    const isScaled = [body.min_replicas, body.max_replicas].some((count) => count !== undefined);
+    await assertFewProcesses(tx, environmentId, isScaled ? "max_replicas" : "uses_scheduler");
     await record(tx, request, environment, { ...body, instance: id });
     return (await findInstance(tx, principal.organizationId, id)) ?? missing();
   });

@@ -10,6 +10,7 @@ export function renderInstance({
   type,
   settings,
   backgroundProcessIds,
+  usesScheduler,
   createdAt,
 }: InstanceRow): InstanceResource {
   return {
@@ -22,7 +23,7 @@ export function renderInstance({
       scaling_type: settings.replicas === undefined ? "none" : "custom",
       min_replicas: settings.replicas ?? 1,
       max_replicas: settings.replicas ?? 1,
-      uses_scheduler: false,
+      uses_scheduler: usesScheduler,
       scaling_cpu_threshold_percentage: null,
       scaling_memory_threshold_percentage: null,
       created_at: createdAt,

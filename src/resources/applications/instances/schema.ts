@@ -27,7 +27,11 @@ const replicas = z.int().min(1).max(MAX_REPLICAS).meta({
   example: 2,
 });
 
-const scheduler = z.literal(false).meta({ description: "There is no scheduler yet." });
+const scheduler = z.boolean().meta({
+  description:
+    "Whether `php artisan schedule:run` of Laravel runs each minute, once for all replicas, while the environment is awake. At most one instance of an environment has the scheduler.",
+  example: false,
+});
 
 /** The body of `POST /environments/:id/instances`. */
 export const newInstance = z

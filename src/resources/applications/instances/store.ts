@@ -19,6 +19,7 @@ export interface InstanceRow {
   type: "app" | "service";
   settings: InstanceSettings;
   backgroundProcessIds: string[];
+  usesScheduler: boolean;
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
 }
@@ -28,6 +29,8 @@ const SELECT = `
   select g.id, g.environment_id as "environmentId", g.name, g.type, g.settings,
          array(select id from background_processes where process_group_id = g.id order by id)
            as "backgroundProcessIds",
+         exists (select from background_processes where process_group_id = g.id and type = 'scheduler')
+           as "usesScheduler",
          ${momentSql("g.created_at")} as "createdAt"
   from process_groups g join environments e on e.id = g.environment_id
   join applications a on a.id = e.application_id`;
@@ -35,7 +38,13 @@ const SELECT = `
 /** Adds an instance. */
 export async function insertInstance(
   tx: Transaction,
-  { id, environmentId, name, type, settings }: Omit<InstanceRow, "createdAt" | "backgroundProcessIds">,
+  {
+    id,
+    environmentId,
+    name,
+    type,
+    settings,
+  }: Omit<InstanceRow, "createdAt" | "backgroundProcessIds" | "usesScheduler">,
 ): Promise<void> {
   await tx`
     insert into process_groups (id, environment_id, name, type, settings)

@@ -1,0 +1,26 @@
+// Ends engines of instances that are about to be removed, in the time that the engines have for it.
+import type { Instance } from "./instance.ts";
+
+export class Endings {
+  readonly #instances: ReadonlyMap<string, Instance>;
+  readonly #begun = new Set<string>();
+
+  constructor(instances: ReadonlyMap<string, Instance>) {
+    this.#instances = instances;
+  }
+
+  /**
+   * Begins to end an engine that runs, once for all calls; this host does not start it again.
+   * @returns whether it still has a process, and has to be asked again.
+   */
+  end(id: string): boolean {
+    const instance = this.#instances.get(id);
+    if (instance?.hasProcess !== true) return false;
+    // A program that has just started would miss the signal, and be killed when its time is over.
+    if (this.#begun.has(id) || instance.lifecycle.state.name !== "running") return true;
+    this.#begun.add(id);
+    const over = () => this.#begun.delete(id);
+    instance.close().then(over, over);
+    return true;
+  }
+}
