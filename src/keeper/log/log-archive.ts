@@ -97,7 +97,7 @@ export class LogArchive {
     claim: Omit<Mark, "count"> | null,
   ): Promise<void> {
     const marked = { ...piece, mark: claim === null ? null : { ...claim, count: this.#nextCount() } };
-    await this.#store.put(this.#prefix + pieceName(marked), bytes);
+    await this.#store.put(this.#prefix + pieceName(marked), bytes, true);
     this.objects.pieces.push(marked);
     if (marked.mark !== null) await this.#dropSpared();
   }

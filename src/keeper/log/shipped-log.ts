@@ -126,13 +126,13 @@ export class ShippedLog implements Shipping {
     if (to > position.shippedBytes) {
       const from = position.shippedBytes;
       const offset = base - segment.number * this.#segmentBytes;
-      const piece = bytes.subarray(from - offset, to - offset);
+      const shipped = bytes.subarray(from - offset, to - offset);
       const claim = claimOf(source, position, read, at);
-      await this.archive.putPiece({ segment: name, generation, from, to }, piece, claim);
+      await this.archive.putPiece({ segment: name, generation, from, to }, shipped, claim);
       await failpoint("keeper.log.piece");
       Object.assign(position, {
         shippedBytes: to,
-        shippedSum: crc32(piece, position.shippedSum),
+        shippedSum: crc32(shipped, position.shippedSum),
         proved: records.proved,
         pieceCount: position.pieceCount + 1,
       });
