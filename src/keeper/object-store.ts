@@ -9,8 +9,11 @@ export interface StoredObject {
 
 /** Objects by name. A name is a path of safe parts; the bytes are plaintext. */
 export interface ObjectStore {
-  /** Stores an object as a whole, in place of a former one of that name. It outlives a power cut once this returns. */
-  put(name: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Stores an object as a whole, in place of a former one of that name. It outlives a power cut once this returns.
+   * @param isBrief whether another object replaces it soon, so that its size matters less than the time it takes.
+   */
+  put(name: string, bytes: Uint8Array, isBrief?: boolean): Promise<void>;
   /** @throws MissingObject, DamagedObject, WrongKey. */
   get(name: string): Promise<Uint8Array>;
   /** All objects whose name begins with the prefix, in the order of their names. */

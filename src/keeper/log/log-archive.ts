@@ -14,6 +14,7 @@ import {
   type Mark,
   type Piece,
 } from "./objects.ts";
+import type { SegmentEnd } from "./trim.ts";
 import { historyName, lsnText, parseHistory, parseHistoryName, type Ancestor } from "./segment.ts";
 
 /** As many as a segment has. */
@@ -31,6 +32,7 @@ export class LogArchive {
   /** A piece that is useless but for its watermark. */
   #spared: Piece | null = null;
   #count = 0;
+  #ends = new Map<string, SegmentEnd>();
   readonly #histories = new Map<number, Ancestor[]>();
 
   /** @param prefix what the names of all its objects begin with, such as `archives/ID/log/`. */
@@ -69,13 +71,22 @@ export class LogArchive {
     return this.#stored?.at ?? null;
   }
 
+  /** Of whole segments that were read, by name. It begins anew when a segment is stored anew or deleted. */
+  get ends(): Map<string, SegmentEnd> {
+    return this.#ends;
+  }
+
   /** The ancestors of each timeline that has a history. */
   get histories(): ReadonlyMap<number, Ancestor[]> {
     return this.#histories;
   }
 
   async putSegment(name: string, bytes: Uint8Array): Promise<void> {
-    await this.#store.put(this.#prefix + name, bytes);
+    try {
+      await this.#store.put(this.#prefix + name, bytes);
+    } finally {
+      if (this.objects.segments.has(name)) this.#ends = new Map();
+    }
     this.objects.segments.add(name);
   }
 
@@ -86,7 +97,7 @@ export class LogArchive {
     claim: Omit<Mark, "count"> | null,
   ): Promise<void> {
     const marked = { ...piece, mark: claim === null ? null : { ...claim, count: this.#nextCount() } };
-    await this.#store.put(this.#prefix + pieceName(marked), bytes);
+    await this.#store.put(this.#prefix + pieceName(marked), bytes, true);
     this.objects.pieces.push(marked);
     if (marked.mark !== null) await this.#dropSpared();
   }
@@ -107,7 +118,11 @@ export class LogArchive {
   }
 
   async deleteSegment(name: string): Promise<void> {
-    await this.#store.delete(this.#prefix + name);
+    try {
+      await this.#store.delete(this.#prefix + name);
+    } finally {
+      this.#ends = new Map();
+    }
     this.objects.segments.delete(name);
   }
 

@@ -18,6 +18,8 @@ export interface Position {
   pieceCount: number;
   /** How much of the segment the pieces have. */
   shippedBytes: number;
+  /** The CRC-32 of these bytes. */
+  shippedSum: number;
   /** The archive has a former state of this segment or of later ones, which the source lost in a power cut. */
   revokes: boolean;
   /** For how many passes in a row the segment could not be read on. */
@@ -36,6 +38,7 @@ export function positionAt(archive: LogArchive, source: Source, segment: Segment
     generation: Math.max(0, ...known.map(({ generation }) => generation)) + 1,
     pieceCount: 0,
     shippedBytes: 0,
+    shippedSum: 0,
     revokes: false,
     brokenPasses: 0,
   };

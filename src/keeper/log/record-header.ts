@@ -2,11 +2,13 @@
 import { viewOf } from "./page.ts";
 
 export const HEADER_BYTES = 24;
-const PREVIOUS_AT = 8;
+export const PREVIOUS_AT = 8;
 const INFO_AT = 16;
-const MANAGER_AT = 17;
-const LOG_MANAGER = 0;
-const TRANSACTION_MANAGER = 1;
+export const MANAGER_AT = 17;
+/** Where a record has its checksum, which is that of its data and then of the header up to here. */
+export const CRC_AT = 20;
+export const LOG_MANAGER = 0;
+export const TRANSACTION_MANAGER = 1;
 const SWITCH = 0x40;
 const SWITCH_MASK = 0xf0;
 const TRANSACTION_MASK = 0x70;

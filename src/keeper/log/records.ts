@@ -1,8 +1,9 @@
 // Reads the records of Postgres' log one after the other, and checks each by its checksum, as a recovery does. So the
 // keeper knows to the byte how much of a log a recovery can use.
-import { CRC_START, crcOf, crcResult } from "./crc32c.ts";
+import { CRC_START, crcOf, crcResult, uint32At } from "./crc32c.ts";
+import { passRecords } from "./page-records.ts";
 import { PAGE_BYTES, pageHeader, viewOf } from "./page.ts";
-import { HEADER_BYTES, isSwitch, previousOf, transactionEndOf } from "./record-header.ts";
+import { CRC_AT, HEADER_BYTES, isSwitch, previousOf, transactionEndOf } from "./record-header.ts";
 
 /** What is kept of a record: its header, and enough of its data for the time of a commit. */
 const HEAD_BYTES = 48;
@@ -72,7 +73,8 @@ class Reader {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
     this.#base = base;
-    this.#at = from.position - base;
+    // A difference of positions is a floating-point number, with which every further step would be slow.
+    this.#at = (from.position - base) | 0;
     this.#lastRecord = from.lastRecord;
     this.#open = from.open === null ? null : { ...from.open, head: from.open.head.slice() };
     this.result = { proved: from, outcome: "end", lastTransactionEnd: null };
@@ -87,7 +89,23 @@ class Reader {
     if (this.#at >= this.#bytes.length) return false;
     if (this.#at % PAGE_BYTES === 0 && !this.#enterPage()) return this.#break();
     if (this.#open !== null) return this.#readOn(this.#open);
+    this.#passWhole();
     return this.#at % PAGE_BYTES === 0 || this.#begin();
+  }
+
+  /** Passes over the whole records of this page. */
+  #passWhole(): void {
+    if (this.#lastRecord === null || this.#at % PAGE_BYTES === 0) return;
+    const { at, last, transactionEnd } = passRecords(this.#bytes, this.#base, this.#at, this.#lastRecord);
+    if (last === null) return;
+    this.#at = at;
+    this.#lastRecord = last;
+    this.result.proved = this.end;
+    if (transactionEnd !== null) this.#noteTransactionEnd(transactionEnd);
+  }
+
+  #noteTransactionEnd(time: number): void {
+    this.result.lastTransactionEnd = Math.max(time, this.result.lastTransactionEnd ?? 0);
   }
 
   #break(): false {
@@ -110,7 +128,7 @@ class Reader {
   }
 
   #begin(): boolean {
-    const recordBytes = this.#view.getUint32(this.#at, true);
+    const recordBytes = uint32At(this.#bytes, this.#at);
     if (recordBytes === 0) {
       const isLastPage = this.#bytes.length - this.#at < PAGE_BYTES;
       return isLastPage ? false : this.#break();
@@ -139,7 +157,7 @@ class Reader {
     this.#lastRecord = open.start;
     this.result.proved = this.end;
     const time = transactionEndOf(open.head, open.readBytes);
-    if (time !== null) this.result.lastTransactionEnd = Math.max(time, this.result.lastTransactionEnd ?? 0);
+    if (time !== null) this.#noteTransactionEnd(time);
     if (!isSwitch(open.head)) return true;
     this.result.outcome = "switched";
     return false;
@@ -154,8 +172,6 @@ function take(open: OpenRecord, bytes: Uint8Array, from: number, to: number): vo
   if (dataFrom < to) open.crc = crcOf(open.crc, bytes, dataFrom, to);
   open.readBytes += to - from;
 }
-
-const CRC_AT = 20;
 
 function isWhole({ head, crc }: OpenRecord, lastRecord: number | null): boolean {
   if (lastRecord !== null && previousOf(head) !== lastRecord) return false;

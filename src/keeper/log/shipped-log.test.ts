@@ -1,8 +1,18 @@
 // Ships the log of real servers, and restores what is there.
 import { afterEach, describe, expect, test } from "bun:test";
-import { copyFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gapsOf } from "./chain.ts";
+import type { Piece } from "./objects.ts";
 import { parseLsn } from "./segment.ts";
 import { MemoryStore } from "./test-support.ts";
 import {
@@ -20,6 +30,15 @@ import {
 } from "./test-shipping.ts";
 
 afterEach(removeServers);
+
+/** Changes a byte of a file, or changes it back. */
+function flipByte(path: string, at: number): void {
+  const fd = openSync(path, "r+");
+  const byte = Buffer.alloc(1);
+  readSync(fd, byte, 0, 1, at);
+  writeSync(fd, Buffer.of(byte.readUInt8() ^ 0x10), 0, 1, at);
+  closeSync(fd);
+}
 
 describe("a pass", () => {
   test("ships all that was committed, and a restore reaches the very record of the watermark", async () => {
@@ -109,6 +128,24 @@ describe("a pass", () => {
     store.fault = () => undefined;
     expect((await catalogOf(store)).watermark?.at).toBe(before as string);
     await shipAll(freshLog(store), server);
+    expect(gapsOf(await catalogOf(store))).toEqual([]);
+  });
+
+  test("proves a whole segment again when its beginning is not what its pieces were made of", async () => {
+    const [server, store] = [await freshServer(), new MemoryStore()];
+    const log = freshLog(store);
+    await write(server, 1_000);
+    await shipAll(log, server);
+    const { segment, to } = log.archive.objects.pieces.at(-1) as Piece;
+    // The server writes its last pages once more.
+    const flip = () => flipByte(join(server.log, segment), to - 50_000);
+    flip();
+    await write(server, 40_000);
+    expect(await log.pass(server.log, 4)).toBe("unsettled");
+    expect(log.archive.objects.segments.has(segment)).toBe(false);
+    flip();
+    await shipAll(log, server);
+    expect(log.archive.objects.segments.has(segment)).toBe(true);
     expect(gapsOf(await catalogOf(store))).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 // One log on its way to its archive: a pass ships what Postgres has written since the pass before.
+import { crc32 } from "node:zlib";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Watermark } from "../../contracts/keeper.ts";
 import type { LogArchive } from "./log-archive.ts";
@@ -11,6 +12,7 @@ import {
   firstWritten,
   isComplete,
   isWritten,
+  joined,
   lastWritten,
   readFrom,
   sourceOf,
@@ -101,13 +103,11 @@ export class ShippedLog implements Shipping {
   }
 
   async #shipWhole(source: Source, position: Position, read: SourceRead): Promise<Step> {
-    const { segment, start } = position;
-    const whole = read.base === start.position ? read : await readFrom(source, segment, start);
-    if (whole === null || !(await isComplete(source, segment, whole.records))) return "unsettled";
-    const bytes = new Uint8Array(this.#segmentBytes);
-    bytes.set(whole.bytes);
+    const { segment } = position;
+    const whole = await wholeOf(source, position, read);
+    if (whole === null) return "unsettled";
     const name = segmentName(segment, this.#segmentBytes);
-    await this.archive.putSegment(name, bytes);
+    await this.archive.putSegment(name, whole.bytes);
     await failpoint("keeper.log.segment");
     if (position.revokes) await this.#revoke(source, segment.number + 1);
     const next = { ...segment, number: segment.number + 1 };
@@ -126,14 +126,13 @@ export class ShippedLog implements Shipping {
     if (to > position.shippedBytes) {
       const from = position.shippedBytes;
       const offset = base - segment.number * this.#segmentBytes;
-      await this.archive.putPiece(
-        { segment: name, generation, from, to },
-        bytes.subarray(from - offset, to - offset),
-        claimOf(source, position, read, at),
-      );
+      const shipped = bytes.subarray(from - offset, to - offset);
+      const claim = claimOf(source, position, read, at);
+      await this.archive.putPiece({ segment: name, generation, from, to }, shipped, claim);
       await failpoint("keeper.log.piece");
       Object.assign(position, {
         shippedBytes: to,
+        shippedSum: crc32(shipped, position.shippedSum),
         proved: records.proved,
         pieceCount: position.pieceCount + 1,
       });
@@ -217,6 +216,23 @@ export class ShippedLog implements Shipping {
   }
 }
 
+/** A complete segment with the records of its end; null when it is not complete any more. */
+async function wholeOf(
+  source: Source,
+  { segment, start, shippedBytes, shippedSum }: Position,
+  read: SourceRead,
+): Promise<{ bytes: Uint8Array; records: SourceRead["records"] } | null> {
+  if (read.base > start.position) {
+    const bytes = await joined(source, segment, read, { bytes: shippedBytes, sum: shippedSum });
+    if (bytes !== null) return { bytes, records: read.records };
+  }
+  const again = read.base === start.position ? read : await readFrom(source, segment, start);
+  if (again === null || !(await isComplete(source, segment, again.records))) return null;
+  const bytes = new Uint8Array(source.segmentBytes);
+  bytes.set(again.bytes);
+  return { bytes, records: again.records };
+}
+
 /** Whether two watermarks name the same place. */
 function isSame(a: Watermark | null, b: Watermark): boolean {
   return a?.lsn === b.lsn && a.segment === b.segment;
@@ -245,5 +261,11 @@ async function isLeftBehind(source: Source, { segment, proved }: Position, { rec
 /** The next piece has the whole segment so far, as the first of a new generation. */
 function beginGeneration(position: Position): void {
   const { start, generation } = position;
-  Object.assign(position, { generation: generation + 1, pieceCount: 0, shippedBytes: 0, proved: start });
+  Object.assign(position, {
+    generation: generation + 1,
+    pieceCount: 0,
+    shippedBytes: 0,
+    shippedSum: 0,
+    proved: start,
+  });
 }

@@ -1,4 +1,5 @@
 // What a Postgres' log folder has for one segment: its pages that are written, and the records in them.
+import { crc32 } from "node:zlib";
 import type { LogFolder } from "./log-folder.ts";
 import { PAGE_BYTES, pageStart, writtenBytes } from "./page.ts";
 import { readRecords, type Cursor, type ReadRecords } from "./records.ts";
@@ -52,6 +53,25 @@ export async function readFrom(source: Source, segment: Segment, from: Cursor): 
   }
   const bytes = chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
   return { bytes, base, records: readRecords(from, bytes, base) };
+}
+
+/**
+ * The written pages of a segment, of which a read has the end, and pieces in the archive have the beginning; null when
+ * the beginning is not the same any more. So no record is proved twice.
+ */
+export async function joined(
+  { folder, segmentBytes }: Source,
+  segment: Segment,
+  { bytes, base }: SourceRead,
+  shipped: { bytes: number; sum: number },
+): Promise<Uint8Array | null> {
+  const length = base - segment.number * segmentBytes;
+  const front = await folder.segment(segmentName(segment, segmentBytes), segmentBytes, 0, length);
+  if (front === null) return null;
+  const whole = new Uint8Array(segmentBytes);
+  whole.set(front);
+  whole.set(bytes, length);
+  return crc32(whole.subarray(0, shipped.bytes)) === shipped.sum ? whole : null;
 }
 
 /** Whether Postgres has written the first page of a segment. A file that is used again has another one's pages. */

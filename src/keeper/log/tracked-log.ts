@@ -129,13 +129,19 @@ export class TrackedLog {
     await this.flush().catch(() => undefined);
     const log = this.catalog(backups);
     const whole = restorePlan({ backups, log }, target);
-    const trimmed = log?.format === "binlog" ? trimmedBinlogPlan : trimmedPlan;
-    const read = async (name: string) => await this.#readPlanned(name, backups);
-    const plan = log === null ? whole : await trimmed(whole, log.segmentBytes, read);
-    for (const { name } of plan.segments) if (this.#unreadable.has(name)) await read(name);
+    const plan = log === null ? whole : await this.#trimmed(whole, log, backups);
+    for (const { name } of plan.segments)
+      if (this.#unreadable.has(name)) await this.#readPlanned(name, backups);
     const first = plan.segments.find(({ name }) => parseHistoryName(name) === null);
     this.#held.hold(plan.backup.id, first?.name, Date.now());
     return plan;
+  }
+
+  async #trimmed(whole: RestorePlan, { format, segmentBytes }: LogCatalog, backups: BackupInfo[]) {
+    const read = async (name: string) => await this.#readPlanned(name, backups);
+    if (format === "binlog") return await trimmedBinlogPlan(whole, segmentBytes, read);
+    // The API plans a restore, and then the host does.
+    return await trimmedPlan(whole, segmentBytes, read, this.archive.ends);
   }
 
   /**

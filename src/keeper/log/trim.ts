@@ -6,26 +6,44 @@ import { readRecords, unknownCursor, type ReadRecords } from "./records.ts";
 import { lsnText, parseLsn, parseSegmentName } from "./segment.ts";
 import { markedWhole } from "./whole-log.ts";
 
+/** What the records of a whole segment have shown. */
+export interface SegmentEnd {
+  /** The latest time of a commit or an abort in microseconds since 1970; null without any. */
+  lastTransactionEnd: number | null;
+  /** Where the latest whole record begins; null without any. */
+  lastRecord: number | null;
+}
+
 /**
  * Cuts a plan after a segment with a transaction that ended later than the instant: Postgres stops there. A few segments
  * are read to find it; when there is none, the plan stays as it is.
+ * @param ends of whole segments that were read before, by name; the plan adds those that it reads.
  * @throws what `read` throws.
  */
 export async function trimmedPlan(
   plan: RestorePlan,
   segmentBytes: number,
   read: (name: string) => Promise<Uint8Array>,
+  ends = new Map<string, SegmentEnd>(),
 ): Promise<RestorePlan> {
   if (plan.recovery.kind !== "time") return plan;
   const instant = microsecondsOf(plan.recovery.at);
   const consistentAt = parseLsn(plan.backup.postgres?.endLsn ?? "0/0");
   const lastRecords = new Map<number, number | null>();
+  const endOf = async (name: string, isPartial: boolean, position: number): Promise<SegmentEnd> => {
+    const known = ends.get(name);
+    if (known !== undefined && !isPartial) return known;
+    const { lastTransactionEnd, proved } = recordsOf(await read(name), position);
+    const end = { lastTransactionEnd, lastRecord: proved.lastRecord };
+    if (!isPartial) ends.set(name, end);
+    return end;
+  };
   const goesBeyond = async (index: number) => {
-    const name = plan.segments[index]?.name ?? "";
+    const { name = "", isPartial = true } = plan.segments[index] ?? {};
     const number = parseSegmentName(name, segmentBytes)?.number;
     if (number === undefined || (number + 1) * segmentBytes <= consistentAt) return false;
-    const { lastTransactionEnd, proved } = recordsOf(await read(name), number * segmentBytes);
-    lastRecords.set(index, proved.lastRecord);
+    const { lastTransactionEnd, lastRecord } = await endOf(name, isPartial, number * segmentBytes);
+    lastRecords.set(index, lastRecord);
     return lastTransactionEnd !== null && lastTransactionEnd > instant;
   };
   const last = await firstIndex(plan.segments.length, goesBeyond);

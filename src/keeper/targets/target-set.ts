@@ -59,8 +59,8 @@ export class TargetSet implements ObjectStore {
     return this.targets.every(({ hasWrongKey }) => hasWrongKey);
   }
 
-  async put(name: string, bytes: Uint8Array): Promise<void> {
-    await this.putSealed(name, await this.sealer.seal(name, bytes));
+  async put(name: string, bytes: Uint8Array, isBrief = false): Promise<void> {
+    await this.putSealed(name, await this.sealer.seal(name, bytes, isBrief));
   }
 
   /** @throws when no target has the object; targets that lack it get it later. */
