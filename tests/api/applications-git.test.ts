@@ -261,17 +261,30 @@ test("pushes and clones that do not end leave no room for more of the organizati
   const { hostname, port, host } = new URL(api.origin);
   const type = "application/x-git-upload-pack-request";
   const head = `POST /git/${made.slug}.git/git-upload-pack HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${headers.authorization}\r\ncontent-type: ${type}\r\ncontent-length: 100\r\n\r\n`;
-  const slow = await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      const socket = await Bun.connect({ hostname, port: Number(port), socket: { data: () => undefined } });
-      socket.write(head);
-      return socket;
-    }),
-  );
+  const slow: { terminate(): void }[] = [];
+  let isOver = false;
+  /** Begins a clone that sends no body. The question below may take its place meanwhile, so a refused one tries again. */
+  const hold = async (): Promise<void> => {
+    if (isOver) return;
+    const socket = await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        data: (refused) => {
+          refused.terminate();
+          void hold();
+        },
+      },
+    });
+    slow.push(socket);
+    socket.write(head);
+  };
+  await Promise.all(Array.from({ length: 16 }, hold));
   const asked = () => fetch(`${address}/info/refs?service=git-upload-pack`, { headers });
   let refusal: Response | undefined;
   await until("the room is taken", async () => (refusal = await asked()).status === 429);
   expect(await refusal?.text()).toContain("Too many pushes and clones run at the same time.");
+  isOver = true;
   for (const socket of slow) socket.terminate();
   await until("there is room again", async () => (await asked()).status === 200);
 });
