@@ -198,8 +198,8 @@ test("a host that is killed between binding an address and handing it to the kee
   );
   expect(status).toBe(201);
   const stopped = await points.reached();
-  points.release();
   killIfThere(stopped);
+  points.release();
   const cache = await pilvi.untilStatus(body.data.id, "available");
   await pilvi.untilReady();
   expect(await ping(cache)).toBe("PONG");

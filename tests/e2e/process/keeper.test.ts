@@ -37,9 +37,10 @@ async function untilAnswers(): Promise<void> {
   });
 }
 
-/** Kills the keeper, and waits for the next. */
+/** Kills the keeper, and waits for the next, which stops at no step. */
 async function killKeeper(pid = pilvi.runningPid("keeper")): Promise<void> {
   process.kill(pid, "SIGKILL");
+  points.release();
   await until("another keeper runs", () => ![undefined, pid].includes(pilvi.pidOf("keeper")));
   await untilAnswers();
 }
@@ -131,7 +132,6 @@ describe("a kill", () => {
       points.arm(point);
       const stored = store("again").catch(() => "failed");
       const pid = await points.reached();
-      points.release();
       await killKeeper(pid);
       expect(await stored).toBe("failed");
       expect(await backups()).not.toContain("again");
@@ -146,7 +146,6 @@ describe("a kill", () => {
     points.arm("keeper.backup.delete");
     const deleted = client.deleteBackup(ID, "gone").catch(() => "failed");
     const pid = await points.reached();
-    points.release();
     await killKeeper(pid);
     expect(await deleted).toBe("failed");
     expect(await backups()).not.toContain("gone");
@@ -159,7 +158,6 @@ describe("a kill", () => {
     points.arm("keeper.archive.delete");
     const deleted = client.deleteArchive(ID).catch(() => "failed");
     const pid = await points.reached();
-    points.release();
     await killKeeper(pid);
     expect(await deleted).toBe("failed");
     expect(await client.archive(ID)).toBeNull();
