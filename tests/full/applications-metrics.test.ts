@@ -1,8 +1,8 @@
 // Metrics of a deployed application: what its processes really had, and the requests that it really answered.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { PilviClient } from "../../../src/sdk/index.ts";
-import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
-import { startPilvi, type TestPilvi, TOKEN, until } from "../../support/pilvi/pilvi.ts";
+import { PilviClient } from "../../src/sdk/index.ts";
+import { bunServer, TestApplication } from "../support/pilvi/applications.ts";
+import { startPilvi, type TestPilvi, TOKEN, until } from "../support/pilvi/pilvi.ts";
 
 /** A minute must end, and a busy machine needs some time to take it. */
 const MINUTE_TIMEOUT_MS = 150_000;
