@@ -169,17 +169,18 @@ async function restore(): Promise<Answer<ClusterDocument>> {
   }
 }
 
-/** Has a keeper find the archive as it is now, from which nothing of the source is left. */
-async function meetNewKeeper(): Promise<void> {
+/** Has a new keeper find the archive with some damage. The former writes nothing more from the beginning on. */
+async function meetNewKeeper(damage: () => void | Promise<void>): Promise<void> {
   const before = await pilvi.untilPid("keeper");
+  process.kill(before, "SIGSTOP");
+  copyTree(intact, archive());
+  await damage();
   pilvi.kill("keeper");
   await until("another keeper runs", () => ![undefined, before].includes(pilvi.pidOf("keeper")));
 }
 
 test.each(FAULTS)("%s is named, and nothing is restored", async (_, damage, reason) => {
-  copyTree(intact, archive());
-  await damage();
-  await meetNewKeeper();
+  await meetNewKeeper(damage);
   const { status, body } = await restore();
   if (status === 422) {
     expect(JSON.stringify(body)).toMatch(reason);
@@ -192,8 +193,7 @@ test.each(FAULTS)("%s is named, and nothing is restored", async (_, damage, reas
 });
 
 test("without a fault all rows are restored", async () => {
-  copyTree(intact, archive());
-  await meetNewKeeper();
+  await meetNewKeeper(() => {});
   const { status, body } = await restore();
   expect(status).toBe(201);
   const client = await connectPg(await untilCluster(pilvi, body.data.id, "available"));
