@@ -193,11 +193,11 @@ test("replicas and background processes are shown with their numbers, which butt
   await page.getByText("0 of 4 run").waitFor();
   await page.getByRole("button", { name: "Fewer of App" }).click();
   await page.getByText("0 of 2 run").waitFor();
-  await page.getByLabel("Scheduler").click();
+  await page.getByRole("checkbox", { name: "Scheduler" }).click();
   await page.getByText("php artisan schedule:run").waitFor();
   expect((await instances())[0]?.attributes).toMatchObject({ uses_scheduler: true });
   await lookedAt("processes");
-  await page.getByLabel("Scheduler").click();
+  await page.getByRole("checkbox", { name: "Scheduler" }).click();
   await page.getByText("php artisan schedule:run").waitFor({ state: "detached" });
   expect((await instances())[0]?.attributes).toMatchObject({ uses_scheduler: false });
 });
