@@ -10,14 +10,14 @@ import { instanceFolder } from "./os/layout.ts";
 const MIB = 1024 ** 2;
 const MAX_PROCESSES = 48;
 
-/** Does what its path says, and answers. */
+/** Does what its path says, and answers. A shell ends when it cannot fork, so each step of the bomb leaves a sleeper. */
 const SERVER = `
 const { writeFileSync, appendFileSync } = require("node:fs");
 const kept = [];
 function attempt(task) { try { task(); return "done"; } catch (error) { return error.code ?? String(error); } }
 Bun.serve({ hostname: "127.0.0.1", port: Number(process.env.PORT), async fetch(request) {
   const { pathname } = new URL(request.url);
-  if (pathname === "/bomb") Bun.spawn(["sh", "-c", "bomb() { bomb | bomb & }; bomb"]);
+  if (pathname === "/bomb") Bun.spawn(["sh", "-c", "bomb() { sleep 1000 & bomb | bomb & }; bomb"]);
   if (pathname === "/eat") for (;;) kept.push(Buffer.alloc(${MIB}, 1));
   if (pathname === "/flood") Bun.spawn(["sh", "-c", "yes this line has no end to it | head -c 200000000; echo done > /tmp/flooded"], { stdio: ["ignore", "inherit", "inherit"] });
   if (pathname === "/flooded") return new Response(String(await Bun.file("/tmp/flooded").exists()));
