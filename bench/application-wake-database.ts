@@ -67,7 +67,8 @@ await runBench("application-wake-database: request sent to its answer", async ({
     await suspend(instance);
     applicationMs.push(await answered());
     await suspend(instance, cluster.id);
-    databaseMs.push(await firstAnswer(cluster));
+    const startedAt = performance.now();
+    databaseMs.push((await firstAnswer(cluster)) - startedAt);
     await suspend(instance, cluster.id);
     bothMs.push(await answered());
   }
