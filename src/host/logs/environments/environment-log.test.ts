@@ -178,5 +178,6 @@ test("a search for last entries that finds none gives other work its turn", asyn
   );
   clearInterval(counted);
   expect(found.entries).toEqual([]);
-  expect(turns).toBeGreaterThan(10);
+  // A search that gives no turns leaves the interval four at most.
+  expect(turns).toBeGreaterThan(5);
 });
