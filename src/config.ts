@@ -6,7 +6,7 @@ import { isLoopback, isLoopbackName, isWildcard, urlOf } from "./lib/api-address
 import type { BackupTarget, S3Access } from "./lib/backup-targets.ts";
 import { edgeSettings, type EdgeSettings } from "./lib/edge-settings.ts";
 import { Refusal } from "./lib/errors.ts";
-import { quotaFields, quotaSettings, type QuotaSettings } from "./lib/quota-settings.ts";
+import { quotaFields, quotaSettings, type Quotas } from "./lib/quota-settings.ts";
 import {
   absolute,
   address,
@@ -70,7 +70,7 @@ export interface Config {
   /** Git servers of this machine from which commits may be fetched, as `host:port`. */
   localGitServers: string[];
   /** The most that an organization may have; 0 means no limit. */
-  quotas: QuotaSettings;
+  quotas: Quotas;
   backups: {
     /** Where backups go; the first that has a piece undamaged is read. */
     targets: BackupTarget[];

@@ -2,14 +2,18 @@
 import type { z } from "zod";
 import { byteSize, wholeNumber } from "./setting-fields.ts";
 
-/** The most that an organization may have; 0 means no limit. */
-export interface QuotaSettings {
+/** The most that an organization may have; 0 is no limit. */
+export interface Quotas {
+  /** The number of resources, over all kinds. */
   resources: number;
   caches: number;
   databases: number;
   websockets: number;
+  /** The memory that the sizes of all its resources stand for, in bytes. */
   memoryBytes: number;
+  /** The measured storage on the disk of the host, in bytes. */
   storageBytes: number;
+  /** The connections of its database and WebSocket clusters. */
   connections: number;
 }
 
@@ -27,7 +31,7 @@ export const quotaFields = {
 type GivenQuotas = z.infer<z.ZodObject<typeof quotaFields>>;
 
 /** The settings by their names in the code. */
-export function quotaSettings(env: GivenQuotas): QuotaSettings {
+export function quotaSettings(env: GivenQuotas): Quotas {
   return {
     resources: env.PILVI_QUOTA_RESOURCES,
     caches: env.PILVI_QUOTA_CACHES,

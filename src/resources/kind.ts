@@ -1,4 +1,5 @@
 // The interface between a resource kind and the rest of the program.
+import type { Quotas } from "../lib/quota-settings.ts";
 import type { FigureSource } from "../api/http/metrics.ts";
 import type { AnyOperation } from "../api/operation/operation.ts";
 import type { Protocol } from "../api/operation/protocol.ts";
@@ -81,21 +82,6 @@ export interface HostDirectory {
   of(hostId: string): ServedHost;
   /** The host on which new resources are placed. */
   forNew(): ServedHost;
-}
-
-/** The most that an organization may have; 0 is no limit. */
-export interface Quotas {
-  /** The number of resources, over all kinds. */
-  resources: number;
-  caches: number;
-  databases: number;
-  websockets: number;
-  /** The memory that the sizes of all its resources stand for, in bytes. */
-  memoryBytes: number;
-  /** The measured storage on the disk of the host, in bytes. */
-  storageBytes: number;
-  /** The connections of its database and WebSocket clusters. */
-  connections: number;
 }
 
 /** The part of the quotas that one resource takes by its order. */

@@ -2,7 +2,7 @@
 // drift.
 import { afterEach, describe, expect, test } from "bun:test";
 import type { TokenLimits } from "../../src/api/auth/tokens.ts";
-import type { Quotas } from "../../src/resources/kind.ts";
+import type { Quotas } from "../../src/lib/quota-settings.ts";
 import type { InstanceKind } from "../../src/resources/shared/instance-kinds.ts";
 import { eraseRow } from "../../src/resources/shared/rows.ts";
 import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";

@@ -4,7 +4,8 @@ import { invalid, type FieldErrors } from "../../api/jsonapi/errors.ts";
 import { addFault } from "../../api/operation/validation.ts";
 import { byteSizeText } from "../../lib/byte-size.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
-import type { Allocation, Quotas } from "../kind.ts";
+import type { Quotas } from "../../lib/quota-settings.ts";
+import type { Allocation } from "../kind.ts";
 import {
   insertAllocation,
   lockAllocation,

@@ -13,7 +13,8 @@ import { WatchedStates } from "../../../src/resources/shared/observed-states.ts"
 import { createLog } from "../../../src/lib/log.ts";
 import { Vault } from "../../../src/lib/secrets.ts";
 import { allOperations, allProtocols, kindContext, kinds } from "../../../src/resources/index.ts";
-import type { KindContext, Quotas, ServedHost } from "../../../src/resources/kind.ts";
+import type { Quotas } from "../../../src/lib/quota-settings.ts";
+import type { KindContext, ServedHost } from "../../../src/resources/kind.ts";
 import { Repositories } from "../../../src/sources/repositories.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { freshDatabase } from "../engines/postgres.ts";
