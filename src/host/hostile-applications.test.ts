@@ -51,7 +51,7 @@ async function ask({ exposure }: ApplicationSpec, path = "/"): Promise<string> {
   return await response.text();
 }
 
-/** The processes of an application, also those that have left its session. */
+/** The processes of an application, with the processes that have left its session. */
 function processesOf({ id }: ApplicationSpec): string[] {
   const { stdout } = Bun.spawnSync([
     "sh",

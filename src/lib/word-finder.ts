@@ -76,7 +76,7 @@ export class WordFinder {
   }
 }
 
-/** Adds a part that ends after all others, together with those that it overlaps. */
+/** Adds a part that ends after all other parts, and joins it with the parts that it overlaps. */
 function cover(spans: Span[], from: number, end: number): void {
   let start = from;
   for (let last = spans.at(-1); last !== undefined && last.end > start; last = spans.at(-1)) {

@@ -55,7 +55,7 @@ async function changeOf(
   };
 }
 
-/** Other users of the machine see the arguments of a program, so a password is none. */
+/** The password is no argument of the program, since other users of the machine see those. */
 async function passwordFrom(io: Io): Promise<string> {
   const text = io.isInputTerminal ? await io.askHidden("Password or token: ") : await io.readInput();
   const password = text.replace(/\r?\n$/, "");

@@ -80,7 +80,7 @@ export class WakeQueue {
     }
   }
 
-  /** Wakes the instances of a route that sleep; those that are still falling asleep are left alone. */
+  /** Wakes the sleeping instances of a route. Instances that are still falling asleep are left alone. */
   wake(route: string, reason: WakeReason): void {
     const { routes, find } = this.#parts;
     const instances = (routes.get(route)?.instances ?? []).flatMap((id) => find(id) ?? []);

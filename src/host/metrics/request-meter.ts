@@ -87,7 +87,7 @@ export class RequestMeter {
   }
 }
 
-/** What a reading without a process has: those that answer have readings of their own. */
+/** A reading of an environment has no process: the processes of the environment have readings of their own. */
 const NO_PROCESS = { awakeMs: 0, computeMs: 0, cpuMs: 0, memoryBytes: 0, wakes: 0 };
 
 function readingOf(id: string, { answers, times, sumMs }: Taken): Reading {

@@ -18,7 +18,7 @@ const ALIGNMENT = 8;
 export interface PassedRecords {
   /** Where the record after them begins. */
   at: number;
-  /** The position of the latest; null when there is none. */
+  /** The position of the latest whole record; null without any. */
   last: number | null;
   /** The latest time of a commit or an abort in microseconds since 1970; null without any. */
   transactionEnd: number | null;

@@ -17,7 +17,7 @@ export interface SegmentEnd {
 /**
  * Cuts a plan after a segment with a transaction that ended later than the instant: Postgres stops there. A few segments
  * are read to find it; when there is none, the plan stays as it is.
- * @param ends of whole segments that were read before, by name; the plan adds those that it reads.
+ * @param ends the ends of whole segments that were read before, by name; the plan adds the segments that it reads.
  * @throws what `read` throws.
  */
 export async function trimmedPlan(

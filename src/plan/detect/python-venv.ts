@@ -23,8 +23,8 @@ export function withVenv(folder: Folder, pythonVersion: string | null, install: 
 }
 
 /**
- * Nothing else is kept beside it, a build that is killed meanwhile leaves none that is half copied, and a cache that is
- * full ends no build.
+ * Keeps this virtual environment alone. The copy gets its name once it is whole, so a killed build leaves no half of it,
+ * and a full cache ends no build.
  */
 const KEEP =
   'test -e "$kept" || (rm -rf "$XDG_CACHE_HOME/venv" && mkdir -p "${kept%/*}" && cp -a .venv "$kept.new" && mv "$kept.new" "$kept") || true';

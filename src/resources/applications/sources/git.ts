@@ -84,7 +84,7 @@ function refuseUnpushable(application: ApplicationRow): void {
   if (repository !== null) throw new ApiError(409, fetchedFrom(repository));
 }
 
-/** A push that only deletes branches has no pack, so it makes room where there is none. */
+/** A push that only deletes branches has no pack, so full storage does not refuse it. */
 async function roomBytes(
   { db, quotas }: KindContext,
   { organizationId }: ApplicationRow,
