@@ -1,4 +1,4 @@
-// Why instances behind the edge are woken: by a request, or by the control plane.
+// Why instances are woken without a client of their own: by a request, the control plane, or an application.
 import * as z from "zod/mini";
 import type { WakeReason } from "./sleep.ts";
 
@@ -21,4 +21,9 @@ export type RouteWake = z.infer<typeof routeWakeSchema>;
 /** The reason of a wake by the control plane: the occasion stands where the name of a client's program does. */
 export function wokenFor({ occasion }: RouteWake): WakeReason {
   return { user: OWN_USER, application: occasion, address: "" };
+}
+
+/** The reason of a wake by an environment that wakes and reaches the instance. */
+export function wokenWith(environment: string): WakeReason {
+  return { user: OWN_USER, application: `environment ${environment}`, address: "" };
 }

@@ -27,7 +27,7 @@ import { Inspector } from "./instance/inspector.ts";
 import { dismissClients } from "./instance/dismissal.ts";
 import { Instance } from "./instance/instance.ts";
 import { RecentRemovals } from "./instance/recent-removals.ts";
-import { beforeStartWith, networkGrants } from "./instance/reachable-ports.ts";
+import { beforeStartWith, networkGrants, wakeReached } from "./instance/reachable-ports.ts";
 import * as selections from "./instance/selections.ts";
 import { EngineLogs } from "./logs/engine-logs.ts";
 import { HostJournal } from "./journal/host-journal.ts";
@@ -118,6 +118,7 @@ export class Host {
         return new Runner({ ...parts, beforeStart }, this.journal.of(parts.id));
       },
       onChange: (observation) => this.#changed(observation),
+      onTransition: (id, { to }) => wakeReached(id, to, this.#instances),
     };
     this.builds = new HostBuilds({
       ...settings,
@@ -212,7 +213,6 @@ export class Host {
   /** Stops all engines cleanly. */
   async close(): Promise<void> {
     this.#stopTimers();
-    this.edge.stop();
     await Promise.all([this.#slots.stop(), this.builds.close()]);
     await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
     await this.#environments.network.close();
@@ -224,7 +224,6 @@ export class Host {
   /** Lets all engines run on. */
   release(): void {
     this.#stopTimers();
-    this.edge.stop();
     this.#gateway.close();
     this.#addresses.close();
     void Promise.all([this.#slots.stop(), this.builds.close()]);
@@ -260,6 +259,7 @@ export class Host {
 
   #stopTimers(): void {
     for (const timer of this.#timers) clearInterval(timer);
+    this.edge.stop();
     this.measurements.stop();
     this.environmentLogs.stop();
     this.backups.stop();

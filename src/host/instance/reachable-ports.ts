@@ -1,7 +1,10 @@
-// What the processes of applications reach on this machine, from the specs of instances.
+// What the processes of applications reach on this machine, from the specs of instances: what the network lets through,
+// and what wakes with them.
 import type { ApplicationSpec, EdgeSpec } from "../../contracts/instance-spec.ts";
+import { wokenWith } from "../../contracts/wake-reasons.ts";
 import type { Edge } from "../edge/edge.ts";
 import type { RunnerParts } from "../engine/runner-parts.ts";
+import type { StateName } from "../lifecycle/state.ts";
 import type { Grant, NetworkRules } from "../os/network-rules.ts";
 import type { Instance } from "./instance.ts";
 
@@ -29,6 +32,23 @@ export function beforeStartWith(
     if (spec.kind === "application" && account !== null)
       await network.grant(spec.id, grantOf(spec, account.uid));
   };
+}
+
+/**
+ * Wakes what an application reaches as soon as it wakes itself, so that its first request does not wait for one start
+ * after the other.
+ */
+export function wakeReached(id: string, state: StateName, instances: ReadonlyMap<string, Instance>): void {
+  if (state !== "waking") return;
+  const spec = instances.get(id)?.source.manifest?.spec;
+  if (spec?.kind !== "application" || spec.reaches === undefined) return;
+  const ports = new Set<number | null | undefined>(spec.reaches);
+  for (const reached of instances.values()) {
+    const { lifecycle, source, sleep } = reached;
+    if (lifecycle.state.name !== "asleep" || !ports.has(source.manifest?.spec.exposure.port)) continue;
+    sleep.wanted(wokenWith(spec.environment));
+    reached.wake();
+  }
 }
 
 function grantOf({ reaches = [], exposure }: ApplicationSpec, uid: number): Grant {

@@ -1,8 +1,10 @@
-// The rules of the network without a host: a connection that goes on after its port was taken back.
+// The rules of the network without a host: a port that was taken back, and rules that another program has removed.
 import { afterAll, expect, test } from "bun:test";
 import { loadConfig } from "../../config.ts";
 import { createLog } from "../../lib/log.ts";
-import { NetworkRules } from "./network-rules.ts";
+import { findPacketFilter } from "../../engines/packet-filter/packet-filter.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { NetworkRules, tableOf } from "./network-rules.ts";
 
 /** A user without other processes. */
 const UID = 99_001;
@@ -47,4 +49,29 @@ test("no process goes on with connections of a port that it has no more", async 
   expect(await answered()).toBe(false);
   kept.terminate();
   await rules.close();
+});
+
+test("rules that another program removes are made anew after the next start", async () => {
+  const { enginesDir } = loadConfig(process.env);
+  const filter = await findPacketFilter(enginesDir);
+  if (filter === null) throw new Error("this machine has no packet filter");
+  const [dataDir, portRange] = ["/removed-rules-of-a-test", { first: 29_999, last: 29_999 }];
+  const table = tableOf(dataDir);
+  const isThere = () =>
+    filter.run(`list table inet ${table}\n`).then(
+      () => true,
+      () => false,
+    );
+  const log = createLog("host", "silent");
+  const rules = new NetworkRules({ dataDir, enginesDir, portRange, uids: () => [UID], log });
+  const grant = { uid: UID, reaches: [], port: 29_999 };
+  await rules.grant("app", grant);
+  expect(await isThere()).toBe(true);
+  await filter.run(`delete table inet ${table}\n`);
+  await rules.grant("app", grant);
+  await until("the rules are there again", isThere);
+  // A change goes on from them.
+  await rules.grant("app", { ...grant, port: null });
+  await rules.close();
+  expect(await isThere()).toBe(false);
 });

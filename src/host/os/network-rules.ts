@@ -1,6 +1,7 @@
 // Which ports of this machine the users of environments reach: only those that an instance or a build of theirs names.
 // The rules are the kernel's, so they hold while no host runs, and the next host makes them anew in one step.
 import { networkInterfaces } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import {
   findPacketFilter,
   ensurePacketFilter,
@@ -38,6 +39,9 @@ export interface NetworkRulesParts {
   log: Log;
 }
 
+/** How long after a start the rules are looked at, so that no start waits for that. */
+const CHECK_DELAY_MS = 1_000;
+
 const DEFAULT_RANGE: PortRange = { first: 20_000, last: 29_999 };
 
 export class NetworkRules {
@@ -48,6 +52,9 @@ export class NetworkRules {
   readonly #open = new Map<string, readonly number[]>();
   #filter: Promise<PacketFilter | null> | undefined;
   #isMade = false;
+  /** The number of changes of what is wanted, and of those that the kernel has. */
+  #changes = { wanted: 0, made: 0 };
+  #check: ReturnType<typeof setTimeout> | undefined;
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
@@ -63,6 +70,7 @@ export class NetworkRules {
   ): Promise<void> {
     for (const [owner, grant] of grants) this.#grants.set(owner, grant);
     for (const [owner, ports] of open) this.#open.set(owner, ports);
+    this.#changes.wanted += 1;
     if (this.#parts.uids().length === 0) return;
     // Databases do not wait for an installation: the next start of an application tries that.
     const filter = await findPacketFilter(this.#parts.enginesDir);
@@ -71,26 +79,36 @@ export class NetworkRules {
     await this.#written();
   }
 
-  /** Lets the processes of an owner reach what they may; resolves when the rules are in force. */
+  /**
+   * Lets the processes of an owner reach what they may; resolves when the rules are in force. The rules outlive a sleep,
+   * so that a wake does not wait for them.
+   */
   async grant(owner: string, grant: Grant): Promise<void> {
+    const { wanted, made } = this.#changes;
+    if (wanted === made && isDeepStrictEqual(this.#grants.get(owner), grant)) return this.#checkSoon();
     this.#grants.set(owner, grant);
+    this.#changes.wanted += 1;
     await this.#written();
   }
 
   /** Lets every environment reach the ports of an instance. */
   async open(owner: string, ports: readonly number[]): Promise<void> {
     this.#open.set(owner, ports);
+    this.#changes.wanted += 1;
     if (this.#filter !== undefined) await this.#written();
   }
 
   /** Takes back what an owner was granted, after its processes have ended. */
   async revoke(owner: string): Promise<void> {
     const hadAny = [this.#grants.delete(owner), this.#open.delete(owner)].includes(true);
-    if (hadAny && this.#filter !== undefined) await this.#written();
+    if (!hadAny) return;
+    this.#changes.wanted += 1;
+    if (this.#filter !== undefined) await this.#written();
   }
 
   /** Removes the rules, when no process of an environment runs any more. */
   async close(): Promise<void> {
+    clearTimeout(this.#check);
     await this.#next?.catch(() => undefined);
     await this.#last;
     const filter = await this.#filter;
@@ -99,6 +117,16 @@ export class NetworkRules {
     await filter.run(removalScript(this.#table)).catch((error: unknown) => {
       this.#parts.log.warn({ error }, "the network rules could not be removed");
     });
+  }
+
+  /** Makes a table anew that another program may have removed. */
+  #checkSoon(): void {
+    this.#check ??= setTimeout(() => {
+      this.#check = undefined;
+      // The log says why it failed, and the next start tries again.
+      void this.#written().catch(() => undefined);
+    }, CHECK_DELAY_MS);
+    this.#check.unref();
   }
 
   /** Resolves when the kernel has what is wanted now; requests that come meanwhile share the next transaction. */
@@ -117,11 +145,13 @@ export class NetworkRules {
     const filter = await (this.#filter ??= ensurePacketFilter(enginesDir));
     if (filter === null) return;
     const rules = this.#rules();
+    const { wanted } = this.#changes;
     try {
       // A table that somebody else has removed is made anew.
       if (this.#isMade) await filter.run(elementsScript(rules)).catch(() => filter.run(wholeScript(rules)));
       else await filter.run(wholeScript(rules));
       this.#isMade = true;
+      this.#changes.made = wanted;
     } catch (error) {
       log.error({ error }, "the network rules could not be set");
       throw new PublicError("The host could not set its network rules; its log says why.");

@@ -24,6 +24,8 @@ export class SleepCycle {
   #suspension = new AbortController();
   #startedAtMs = 0;
   #latestStart: { startMs: number; readyMs: number } | null = null;
+  /** Whether the host has recorded the latest wake, so that no client may count as its cause. */
+  #isWakeRecorded = false;
   #idleProbe: IdleProbe | null = null;
 
   constructor(parts: SleepCycleParts) {
@@ -64,7 +66,7 @@ export class SleepCycle {
     if (entry !== null) gateway.publish(entry, isAnswer);
   }
 
-  /** A client of the edge needs the instance, or the control plane wakes it. */
+  /** A client of the edge, an application, or the control plane needs the instance. */
   wanted(reason: WakeReason): void {
     this.#requests.wanted(reason);
   }
@@ -183,6 +185,7 @@ export class SleepCycle {
     // An engine runs when an end of the sleep could not be written before. It may have an earlier spec.
     const state = runner.process === null ? "awake" : "changed";
     const durable = file.change({ state, sleep: woken(file.manifest.sleep) });
+    this.#isWakeRecorded = false;
     lifecycle.report({ type: "woken", isOwn: false });
     return runner.runnable?.engine.users === undefined ? Promise.resolve() : durable;
   }
@@ -224,14 +227,17 @@ export class SleepCycle {
     const wake = wakeOf(lifecycle.state);
     this.#idleProbe = null;
     const reason = wake?.isOwn === true ? OWN_REASON : this.#requests.takeReason();
-    if (wake !== null && reason !== null && this.#latestStart !== null)
+    if (wake !== null && reason !== null && this.#latestStart !== null) {
+      this.#isWakeRecorded = true;
       this.#noteWake(wakeBy(reason, wake.at, this.#latestStart));
+    }
     lifecycle.report({ type: "served", isApplied });
     if (!areUsersKnown && wake === null) this.refreshUsers();
   }
 
-  /** Records what woke the instance, and how long each part of the wake took. */
+  /** A client of the gateway has woken the instance, unless the host knows of an earlier cause. */
   woken(lastWake: Wake): void {
+    if (this.#isWakeRecorded) return;
     this.#noteWake(lastWake);
     this.#parts.condition.changed();
   }
