@@ -2,8 +2,11 @@
 // next client until none waits, so a flood that arrives as fast as it is accepted would hold up everything else that the
 // gateway does. A login takes several turns, so it waits several times for what the loop does in a turn.
 
-/** The most clients of one listener; to stop a listener and begin another takes some 7 us. */
-const MOST_OF_A_LISTENER = 8;
+/**
+ * The most clients of one listener. To stop a listener and begin another takes some 7 us, of 23 us for a client in all;
+ * with more clients in a turn, the logins of others in a flood took longer (`bench/floods`).
+ */
+const MOST_OF_A_LISTENER = 2;
 /** When all listeners have accepted so many clients in a turn, each of them accepts at most one more. */
 const MOST_OF_ALL = 32;
 
