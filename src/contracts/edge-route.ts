@@ -71,6 +71,8 @@ const policySchema = z.strictObject({
   refusedBots: z.array(z.enum(botCategories)).check(z.maxLength(botCategories.length)),
   /** Whether paths that only scanners ask for are refused. */
   refusesScans: z.boolean(),
+  /** Whether each client has to pass the challenge first. Routes that were kept before this existed lack it. */
+  isUnderAttack: z._default(z.boolean(), false),
 });
 
 /** What the edge adds to the answers of a route, and which requests it refuses. */
@@ -85,6 +87,7 @@ export const NO_POLICY: EdgePolicy = {
   rateLimit: null,
   refusedBots: [],
   refusesScans: false,
+  isUnderAttack: false,
 };
 
 const timeoutSeconds = z.int().check(z.minimum(1), z.maximum(MAX_ROUTE_TIMEOUT_SECONDS));

@@ -41,6 +41,8 @@ export interface RouteUse {
   idleMs: number;
   /** The requests that the edge has not written about, since it remembers the route. */
   unlogged: number;
+  /** The requests that no rule has refused, since it remembers the route; null from an edge that did not count them. */
+  admitted: number | null;
   /** The answers, since it remembers the route; null from an edge of a release that did not count them. */
   counted: CountedRoute | null;
 }

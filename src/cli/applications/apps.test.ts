@@ -136,7 +136,14 @@ test("environments update sends what is named, and null for an empty command", a
     [`GET ${environmentPath}`]: one(environment),
     [`PATCH ${environmentPath}`]: one(environment),
   });
-  const options = ["--build-command", "", "--no-hibernate", "--block-bots", "ai_crawler,ai_search"];
+  const options = [
+    "--build-command",
+    "",
+    "--no-hibernate",
+    "--block-bots",
+    "ai_crawler,ai_search",
+    "--under-attack",
+  ];
   await runCommand(
     fakeIo(),
     url,
@@ -152,6 +159,7 @@ test("environments update sends what is named, and null for an empty command", a
       build_command: null,
       uses_hibernation: false,
       firewall_bot_categories: ["ai_crawler", "ai_search"],
+      firewall_under_attack_mode: true,
     },
   ]);
 });

@@ -29,6 +29,7 @@ export function environmentText(
     ...optional("Deploy command", attributes.deploy_command),
     ...optional("Start command", attributes.start_command),
     ["Hibernates", attributes.uses_hibernation ? `after ${meta.sleep_timeout} min` : "no"],
+    ...optional("Under attack", attributes.network_settings.firewall.under_attack_mode_started_at),
     ...optional("Database", database.data?.id ?? null),
     ...optional("Cache", cache.data?.id ?? null),
     ...optional("WebSockets", websocketApplication.data?.id ?? null),

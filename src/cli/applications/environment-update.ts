@@ -23,6 +23,7 @@ interface UpdateOptions extends AppOptions {
   pushToDeploy?: boolean;
   deployHook?: boolean;
   blockBots?: string[];
+  underAttack?: boolean;
   json?: true;
 }
 
@@ -56,6 +57,7 @@ export function addEnvironmentUpdate(environments: Command, session: Session): v
     "pilvi environments update production --build-command 'npm run build'",
     "pilvi environments update staging --hibernate --sleep-timeout 10",
     "pilvi environments update production --block-bots ai_crawler,ai_search",
+    "pilvi environments update production --under-attack",
   ]);
 }
 
@@ -76,7 +78,9 @@ function withSettings(command: Command): void {
     .option("--no-push-to-deploy", "deploy nothing on a push")
     .option("--deploy-hook", "let an address without credentials begin a deployment")
     .option("--no-deploy-hook", "have no such address")
-    .option("--block-bots <categories>", "refuse bots of these categories; with commas between", words);
+    .option("--block-bots <categories>", "refuse bots of these categories; with commas between", words)
+    .option("--under-attack", "let each client pass a challenge of its browser first")
+    .option("--no-under-attack", "let clients pass without it");
 }
 
 /** An empty text leaves a setting to the plan, which the API calls null. */
@@ -99,6 +103,7 @@ function changeOf(options: UpdateOptions) {
     uses_push_to_deploy: options.pushToDeploy,
     uses_deploy_hook: options.deployHook,
     firewall_bot_categories: options.blockBots,
+    firewall_under_attack_mode: options.underAttack,
   };
 }
 

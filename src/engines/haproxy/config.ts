@@ -8,7 +8,7 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
-import { answerRules, COUNTED } from "./counters.ts";
+import { answerRules, countAdmitted, COUNTED } from "./counters.ts";
 import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
@@ -180,6 +180,7 @@ const TIMEOUT = "http-request set-timeout server var(txn.target),field(2,:)";
  * again. Another request might take effect twice, so it gets a connection of its own.
  */
 const REPEATED = [
+  countAdmitted,
   TIMEOUT,
   ...ANSWERED_ANYWAY,
   "http-reuse always",
@@ -187,13 +188,14 @@ const REPEATED = [
   "server application 127.0.0.1",
 ];
 const NOT_REPEATED = [
+  countAdmitted,
   TIMEOUT,
   "option http-server-close",
   "http-reuse never",
   "server application 127.0.0.1",
 ];
 
-/** @param strict the rules of routes with a limit or refused bots. */
+/** @param strict the rules of routes with a limit or refused bots, or under attack. */
 function backends(strict: string[]): string[][] {
   return [
     ["backend repeatable", ...REPEATED],
@@ -203,6 +205,7 @@ function backends(strict: string[]): string[][] {
     [
       "backend sleeping",
       ...strict,
+      countAdmitted,
       TIMEOUT,
       "option http-server-close",
       "http-reuse never",

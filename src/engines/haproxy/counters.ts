@@ -9,11 +9,17 @@ const UNLOGGED = 0;
 /** Statuses of answers in the order of `answerNames`. */
 const STATUSES = ["lt 300", "300:399", "400:499", "ge 500"];
 
+/** The counter of requests that no rule has refused. */
+const ADMITTED = 1 + answerNames.length;
+
 /** What the table has of each route: `gpt0` is the second in which HAProxy began to count. */
-export const COUNTED = `conn_cur,http_req_rate(1s),gpt0,gpc(${1 + answerNames.length})`;
+export const COUNTED = `conn_cur,http_req_rate(1s),gpt0,gpc(${1 + ADMITTED})`;
 
 /** Counts a request that is not logged. */
 export const countUnlogged = `http-request sc-inc-gpc(${UNLOGGED},1)`;
+
+/** Counts a request that no rule has refused. */
+export const countAdmitted = `http-request sc-inc-gpc(${ADMITTED},1)`;
 
 /**
  * Counts answers, those of the edge itself too, but not those to probes. Each is counted here rather than by its line: no
@@ -41,6 +47,7 @@ export function useIn(line: string): [route: string, use: RouteUse] | null {
     openRequests: valueOf("conn_cur"),
     idleMs: Math.max(0, USE_MEMORY_MS - valueOf("exp")),
     unlogged: valueOf(`gpc${UNLOGGED}`),
+    admitted: values.get(`gpc${ADMITTED}`) ?? null,
     counted: countedIn(values),
   };
   return [route, use];

@@ -19,7 +19,7 @@ const REFUSED: Page = {
 const CHALLENGE: Page = {
   status: 403,
   title: "One moment",
-  text: "Many requests came from your address. Your browser works for a second, then the page appears. This needs JavaScript.",
+  text: "The application gets many requests. Your browser works for a second, then the page appears. This needs JavaScript.",
 };
 
 const PAGES: Page[] = [

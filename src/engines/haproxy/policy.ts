@@ -41,13 +41,14 @@ const FIELDS = {
   level: 9,
   limit: 10,
   bots: 11,
+  attack: 12,
 };
 
 /**
- * Whether an entry has neither a limit nor refused bots: the last three fields are empty. Few routes have them, and the
- * rules for them are many, so requests of other routes pass none of these rules.
+ * Whether an entry has neither a limit nor refused bots, and is not under attack: the last four fields are empty. Few
+ * routes have them, and the rules for them are many, so requests of other routes pass none of these rules.
  */
-export const IS_LENIENT = "var(txn.target) -m end :::";
+export const IS_LENIENT = "var(txn.target) -m end ::::";
 
 /** The policy as fields, separated by colons. */
 export function policyText(policy: EdgePolicy): string {
@@ -62,12 +63,14 @@ export function policyText(policy: EdgePolicy): string {
     rateLimit === null ? "" : LEVELS[rateLimit.level],
     rateLimit === null ? "" : String(rateLimit.requestsPerMinute),
     policy.refusedBots.map(letterOf).join(""),
+    policy.isUnderAttack ? "a" : "",
   ].join(":");
 }
 
-/** The policy of an entry's fields; an edge of a release without policies has none. */
+/** The policy of an entry's fields; an edge of a former release has none of the fields, or fewer. */
 export function policyOf(fields: string[]): EdgePolicy {
-  const [frame, nosniff, unlisted, scans, hsts = "", directives = "", level = "", limit, bots = ""] = fields;
+  const [frame, nosniff, unlisted, scans, hsts = "", directives = "", level = "", limit, bots = "", attack] =
+    fields;
   return {
     frame: keyOf(FRAMES, frame) ?? NO_POLICY.frame,
     isNosniff: nosniff === "n",
@@ -83,6 +86,7 @@ export function policyOf(fields: string[]): EdgePolicy {
     rateLimit: rateLimitOf(level, Number(limit)),
     refusedBots: [...bots].flatMap((letter) => botCategories[letter.charCodeAt(0) - FIRST_LETTER] ?? []),
     refusesScans: scans === "x",
+    isUnderAttack: attack === "a",
   };
 }
 
@@ -130,7 +134,8 @@ export function scanRules(): string[] {
 }
 
 /**
- * Rules that refuse bots and clients over their limit. The host's own probes pass.
+ * Rules that refuse bots, clients over their limit, and under attack all clients that have not passed the challenge. The
+ * host's own probes pass.
  * @param key the secret of challenges, in base64.
  */
 export function strictRules(key: string): string[] {
@@ -142,15 +147,16 @@ export function strictRules(key: string): string[] {
       const letter = letterOf(category);
       return `${REFUSED} { var(txn.bot) -m str ${letter} } { ${field("bots")} -m sub ${letter} } !is_probe`;
     }),
-    ...limitRules(key),
+    "http-request set-var(txn.client) src,ipmask(32,64)",
+    "http-request set-var(txn.caller) var(txn.route),concat(/,txn.client)",
+    ...limitRules(),
+    ...challengeRules(key),
   ];
 }
 
-function limitRules(key: string): string[] {
+function limitRules(): string[] {
   return [
     `acl is_limited ${field("limit")} -m int gt 0`,
-    "http-request set-var(txn.client) src,ipmask(32,64) if is_limited",
-    "http-request set-var(txn.caller) var(txn.route),concat(/,txn.client) if is_limited",
     `http-request track-sc2 var(txn.caller) table ${CLIENT_TABLE} if is_limited !is_probe`,
     ...rateLimits.map(
       (limit) =>
@@ -161,7 +167,6 @@ function limitRules(key: string): string[] {
     `acl bans ${field("level")} -m str b`,
     "http-request sc-set-gpt0(2) 1 if is_over bans",
     `${REFUSED} bans { sc2_get_gpt0 gt 0 }`,
-    ...challengeRules(key),
   ];
 }
 
@@ -169,11 +174,14 @@ function limitRules(key: string): string[] {
 function challengeRules(key: string): string[] {
   return [
     `acl challenges ${field("level")} -m str c`,
-    "http-request set-var(txn.day) date,div(86400) if is_over",
-    `http-request set-var(txn.seed) var(txn.caller),concat(/,txn.day),hmac(sha256,${key}),hex,lower if is_over challenges`,
-    `http-request set-var(txn.nonce) req.cook(${PASS_COOKIE}),bytes(0,16) if is_over challenges`,
+    `acl is_under_attack ${field("attack")} -m str a`,
+    "http-request set-var(txn.challenged) bool(true) if is_over challenges or is_under_attack !is_probe",
+    "acl is_challenged var(txn.challenged) -m bool",
+    "http-request set-var(txn.day) date,div(86400) if is_challenged",
+    `http-request set-var(txn.seed) var(txn.caller),concat(/,txn.day),hmac(sha256,${key}),hex,lower if is_challenged`,
+    `http-request set-var(txn.nonce) req.cook(${PASS_COOKIE}),bytes(0,16) if is_challenged`,
     `acl is_solved var(txn.seed),concat(/,txn.nonce),sha2(256),hex -m beg ${SOLVED_START}`,
-    `http-request return ${page("challenge")} if is_over challenges !is_solved`,
+    `http-request return ${page("challenge")} if is_challenged !is_solved`,
   ];
 }
 

@@ -113,6 +113,27 @@ describe("an environment", () => {
     ]);
   });
 
+  test("under attack challenges every client, from the moment when that was switched on", async () => {
+    const path = `/environments/${application.environmentId}`;
+    const switched = async (isOn: boolean) => {
+      const { body } = await pilvi.api<{
+        data: { attributes: { network_settings: { firewall: { under_attack_mode_started_at: unknown } } } };
+      }>("PATCH", path, { firewall_under_attack_mode: isOn });
+      return body.data.attributes.network_settings.firewall.under_attack_mode_started_at;
+    };
+    const startedAt = await switched(true);
+    expect(Math.abs(Date.now() - Date.parse(String(startedAt)))).toBeLessThan(60_000);
+    await until("the edge challenges", async () => (await application.fetch()).status === 403);
+    expect(await switched(true)).toBe(startedAt);
+    expect(await switched(false)).toBeNull();
+    await until("the edge lets clients pass", async () => (await application.fetch()).status === 200);
+    const wrong = await pilvi.api("PATCH", path, { firewall_under_attack_mode: "on" });
+    expect([wrong.status, wrong.body]).toMatchObject([
+      422,
+      { errors: { firewall_under_attack_mode: [expect.any(String)] } },
+    ]);
+  });
+
   test("gets a changed variable by a restart of the same release", async () => {
     const path = `/environments/${application.environmentId}/variables`;
     const variables = [{ key: "GREETING", value: "good morning" }];

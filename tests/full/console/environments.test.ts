@@ -147,6 +147,7 @@ test("the settings of an environment are changed, and wrong values are said at t
   await page.getByLabel("Frames on other pages").selectOption("sameorigin");
   await page.getByLabel("Rate limit", { exact: true }).selectOption("throttle");
   await page.getByLabel("Requests a minute").selectOption("300");
+  await page.getByLabel("Under attack").check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("production is changed.").waitFor();
   const { attributes, meta } = await application.environment();
@@ -158,7 +159,10 @@ test("the settings of an environment are changed, and wrong values are said at t
         frame: "sameorigin",
         hsts: { max_age: 3600, include_subdomains: false, preload: false },
       },
-      firewall: { rate_limit: { level: "throttle", per_minute: 300 } },
+      firewall: {
+        rate_limit: { level: "throttle", per_minute: 300 },
+        under_attack_mode_started_at: expect.any(String),
+      },
     },
   });
   expect(meta.sleep_timeout).toBe(9);

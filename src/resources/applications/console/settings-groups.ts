@@ -55,6 +55,7 @@ export const LABELS: Record<string, string> = {
   firewall_rate_limit_level: "Rate limit",
   firewall_rate_limit_per_minute: "Requests a minute",
   firewall_block_path: "Refuse the paths of scanners",
+  firewall_under_attack_mode: "Under attack: challenge every client",
 };
 
 /** Commands may have several lines. */
@@ -86,6 +87,7 @@ export function presentSettings({ attributes, relationships, meta }: Environment
     firewall_rate_limit_level: firewall.rate_limit.level,
     firewall_rate_limit_per_minute: firewall.rate_limit.per_minute,
     firewall_block_path: firewall.block_path,
+    firewall_under_attack_mode: firewall.under_attack_mode_started_at !== null,
   };
   for (const [name, value] of Object.entries(headers.hsts)) settings[`response_headers_hsts.${name}`] = value;
   return settings;

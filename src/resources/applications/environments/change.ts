@@ -19,6 +19,7 @@ import {
   type EnvironmentOrder,
   type EnvironmentRow,
 } from "./store.ts";
+import type { EnvironmentSettings } from "./settings.ts";
 import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
 import type { Vault } from "../../../lib/secrets.ts";
 import { newHook } from "../sources/hook-secret.ts";
@@ -161,18 +162,29 @@ function hookOf(
 
 /** A member that is left out stays; null or an empty text detaches a resource. */
 function orderOf(body: EnvironmentChange, former: EnvironmentRow, vault: Vault): EnvironmentOrder {
-  const { name, slug, branch, database_schema_id, cache_id, websocket_application_id, ...settings } = body;
+  const { name, slug, branch, database_schema_id, cache_id, websocket_application_id, ...others } = body;
+  const { firewall_under_attack_mode: isUnderAttack, ...settings } = others;
+  const attack = { under_attack_mode_started_at: attackBegin(isUnderAttack, former.settings) };
   return {
     name: name ?? former.name,
     slug: slug ?? former.slug,
     branch: branch ?? former.branch,
-    settings: Object.assign({}, former.settings, settings),
+    settings: Object.assign({}, former.settings, settings, attack),
     sealedVariables: former.sealedVariables,
     deployHook: hookOf(body, former, vault),
     databaseSchemaId: attached(database_schema_id, former.databaseSchemaId),
     cacheId: attached(cache_id, former.cacheId),
     websocketApplicationId: attached(websocket_application_id, former.websocketApplicationId),
   };
+}
+
+/** Under-attack mode that is switched on while it is on has begun when it was switched on first. */
+function attackBegin(
+  isWanted: boolean | undefined,
+  { under_attack_mode_started_at: former = null }: EnvironmentSettings,
+): string | null {
+  if (isWanted === undefined) return former;
+  return isWanted ? (former ?? new Date().toISOString()) : null;
 }
 
 function attached(wanted: string | null | undefined, present: string | null): string | null {

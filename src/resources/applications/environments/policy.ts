@@ -14,6 +14,7 @@ export function policyOf(settings: EnvironmentSettings): EdgePolicy {
     rateLimit: rateLimitOf(settings),
     refusedBots: [...new Set(settings.firewall_bot_categories)],
     refusesScans: settings.firewall_block_path,
+    isUnderAttack: (settings.under_attack_mode_started_at ?? null) !== null,
   };
 }
 

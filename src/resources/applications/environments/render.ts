@@ -121,7 +121,7 @@ function networkSettings(
         "4xx": false,
         "429": false,
       },
-      under_attack_mode_started_at: null,
+      under_attack_mode_started_at: settings.under_attack_mode_started_at ?? null,
       block_path: settings.firewall_block_path,
     },
     content_converter: false,

@@ -108,9 +108,17 @@ export const environmentSettings = z.object({
     .nullable()
     .meta({ description: "The limit of a client; null is 300.", example: null }),
   firewall_block_path: flag("Whether the paths of common scanners are refused.", true),
+  firewall_under_attack_mode: flag("Whether each client has to pass a challenge of its browser first."),
 });
 
-export type EnvironmentSettings = z.output<typeof environmentSettings>;
+/** The settings of an environment as its row has them. */
+export interface EnvironmentSettings extends Omit<
+  z.output<typeof environmentSettings>,
+  "firewall_under_attack_mode"
+> {
+  /** When under-attack mode was switched on, UTC in ISO 8601; absent or null while it is off. */
+  under_attack_mode_started_at?: string | null;
+}
 
 /** The settings of a new environment. */
 export const DEFAULT_SETTINGS: EnvironmentSettings = {
