@@ -12,7 +12,7 @@ import { answerRules, countAdmitted, COUNTED } from "./counters.ts";
 import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
-import { letterOf, policyTables, responseRules, scanRules, strictRules } from "./policy.ts";
+import { letterOf, policyRules, policyTables, STRICTNESSES, strictRules, usualRules } from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
@@ -57,7 +57,7 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
     defaults(),
     accessRing(),
     frontend(context),
-    ...backends(strictRules(Buffer.from(challengeSecret(context)).toString("base64"))),
+    ...backends(Buffer.from(challengeSecret(context)).toString("base64")),
   ];
   return {
     [CONFIG_FILE]: `${sections.map((lines) => lines.join("\n  ")).join("\n\n")}\n`,
@@ -131,9 +131,10 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
     "unique-id-format %[uuid()]",
     "http-after-response set-header X-Request-Id %[unique-id]",
-    // A name may come with a port, and with the dot of a whole name.
-    "http-request set-var(txn.host) req.fhdr(host),field(1,:),lower,rtrim(.)",
-    `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)})`,
+    // Most requests have the very name of a route. Others have it with a port, and with the dot of a whole name.
+    `http-request set-var(txn.route) req.fhdr(host),map_str(${confPath(MAPS.names)})`,
+    "http-request set-var(txn.host) req.fhdr(host),field(1,:),lower,rtrim(.) unless { var(txn.route) -m found }",
+    `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)}) if { var(txn.host) -m found }`,
     // A request counts before it is known where it goes, so that none is missed by who changes that and counts then.
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
@@ -143,9 +144,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     ...ambiguityRules(),
     `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
-    ...scanRules(),
     ...forwardedHeaders(),
-    ...responseRules(),
     // An application cannot say that another has answered.
     `http-response del-header ${PORT_HEADER}`,
     `http-response set-header ${PORT_HEADER} %[var(txn.port)] if { var(txn.probe) -m bool }`,
@@ -195,13 +194,15 @@ const NOT_REPEATED = [
   "server application 127.0.0.1",
 ];
 
-/** @param strict the rules of routes with a limit or refused bots, or under attack. */
-function backends(strict: string[]): string[][] {
+/** @param key the secret of challenges, in base64. */
+function backends(key: string): string[][] {
+  const strict = [...policyRules(), ...strictRules(key)];
+  const rules = { usual: usualRules(), lenient: policyRules(), strict };
   return [
-    ["backend repeatable", ...REPEATED],
-    ["backend unrepeatable", ...NOT_REPEATED],
-    ["backend strict-repeatable", ...strict, ...REPEATED],
-    ["backend strict-unrepeatable", ...strict, ...NOT_REPEATED],
+    ...STRICTNESSES.flatMap((each) => [
+      [`backend ${each}-repeatable`, ...rules[each], ...REPEATED],
+      [`backend ${each}-unrepeatable`, ...rules[each], ...NOT_REPEATED],
+    ]),
     [
       "backend sleeping",
       ...strict,

@@ -30,10 +30,10 @@ export function answerRules(): string[] {
   return [
     "http-request sc-set-gpt0(1) date if { sc1_get_gpt0 eq 0 }",
     "http-after-response allow if { var(txn.probe) -m bool }",
-    ...STATUSES.map(
-      (statuses, index) =>
-        `http-after-response set-var(txn.count) sc_inc_gpc(${1 + index},1) if { status ${statuses} }`,
-    ),
+    ...STATUSES.flatMap((statuses, index) => [
+      `http-after-response set-var(txn.count) sc_inc_gpc(${1 + index},1) if { status ${statuses} }`,
+      ...(index === 0 ? [`http-after-response allow if { status ${statuses} }`] : []),
+    ]),
   ];
 }
 

@@ -1,7 +1,7 @@
 // Rules against requests that would have an application believe a client, or that two servers could read differently.
 import { PROBE_HEADER } from "../edge.ts";
 import { page } from "./pages.ts";
-import { IS_LENIENT } from "./policy.ts";
+import { IS_LENIENT, IS_USUAL } from "./policy.ts";
 
 /**
  * Headers with which applications judge who asks, and which clients must not set. Those of other networks in front of the
@@ -29,8 +29,8 @@ const ALLOWED = '"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"';
 /** Refuses requests that are ambiguous, or that open a tunnel past the rules of the edge. */
 export function ambiguityRules(): string[] {
   return [
-    // Most requests have the very name of their route.
-    `http-request return ${page(400)} unless { req.fhdr(host),strcmp(txn.host) eq 0 } or { req.fhdr(host) -m reg -i ${HOST} }`,
+    // A host that is the very name of a route needs no further look.
+    `http-request return ${page(400)} if { var(txn.host) -m found } !{ req.fhdr(host) -m reg -i ${HOST} }`,
     // Servers of HTTP/1.0 know no chunks, so they take the body for further requests.
     `http-request return ${page(400)} if HTTP_1.0 { req.hdr_cnt(transfer-encoding) gt 0 }`,
     // What follows a CONNECT would reach the application unread, and a TRACE echoes what scripts must not see.
@@ -82,9 +82,12 @@ export function backendRules(): string[] {
     "acl has_body req.hdr_cnt(content-length) gt 0",
     "acl has_body req.hdr_cnt(transfer-encoding) gt 0",
     "acl is_repeatable method GET HEAD OPTIONS",
+    `acl is_usual ${IS_USUAL}`,
     `acl is_lenient ${IS_LENIENT}`,
-    "use_backend repeatable if is_lenient is_repeatable !has_body",
-    "use_backend unrepeatable if is_lenient",
+    "use_backend usual-repeatable if is_usual is_repeatable !has_body",
+    "use_backend usual-unrepeatable if is_usual",
+    "use_backend lenient-repeatable if is_lenient is_repeatable !has_body",
+    "use_backend lenient-unrepeatable if is_lenient",
     "use_backend strict-repeatable if is_repeatable !has_body",
     "default_backend strict-unrepeatable",
   ];

@@ -50,6 +50,15 @@ const FIELDS = {
  */
 export const IS_LENIENT = "var(txn.target) -m end ::::";
 
+/** The policy of an environment whose settings nobody has changed. */
+export const USUAL_POLICY: EdgePolicy = { ...NO_POLICY, frame: "deny", isNosniff: true, refusesScans: true };
+
+/** Whether an entry has the usual policy, whose rules are made once and not from the fields of each request's route. */
+export const IS_USUAL = `var(txn.target) -m end :${policyText(USUAL_POLICY)}`;
+
+/** How much of a policy the backend of a route obeys: the usual policy, any without refusals of clients, or any. */
+export const STRICTNESSES = ["usual", "lenient", "strict"] as const;
+
 /** The policy as fields, separated by colons. */
 export function policyText(policy: EdgePolicy): string {
   const { hsts, rateLimit } = policy;
@@ -116,20 +125,33 @@ function field(name: keyof typeof FIELDS): string {
 
 const REFUSED = `http-request return ${page(403)} if`;
 
-const IS_PROBE = "acl is_probe var(txn.probe) -m bool";
+/** The host's own probes pass all rules. */
+const NO_PROBE = "!{ var(txn.probe) -m bool }";
 
-/** Rules that refuse the requests of scanners, once `txn.target` is known. The host's own probes pass. */
-export function scanRules(): string[] {
+/** Rules for routes with the usual policy. */
+export function usualRules(): string[] {
+  return [...scanRules(""), set("X-Frame-Options", FRAMES.deny), set("X-Content-Type-Options", "nosniff")];
+}
+
+/** Rules that read the policy from the route, but for its refusals of clients. */
+export function policyRules(): string[] {
+  const refuses = `${field("scans")} -m str x`;
+  return [...scanRules(`if { ${refuses} }`), ...responseRules()];
+}
+
+/**
+ * Rules that refuse the requests of scanners. The host's own probes pass.
+ * @param condition which requests are looked at.
+ */
+function scanRules(condition: string): string[] {
   return [
-    IS_PROBE,
-    `acl refuses_scans ${field("scans")} -m str x`,
     // A path that cannot be decoded is judged as it is.
-    "http-request set-var(txn.lower_path) path,lower if refuses_scans",
-    "http-request set-var(txn.lower_path) path,url_dec,lower if refuses_scans",
+    `http-request set-var(txn.lower_path) path,lower ${condition}`,
+    `http-request set-var(txn.lower_path) path,url_dec,lower ${condition}`,
     ...Object.entries(SCANNED).map(
       ([match, paths]) => `acl is_scan var(txn.lower_path) -m ${match} ${paths.join(" ")}`,
     ),
-    `${REFUSED} is_scan !is_probe`,
+    `${REFUSED} is_scan ${NO_PROBE}`,
   ];
 }
 
@@ -140,12 +162,11 @@ export function scanRules(): string[] {
  */
 export function strictRules(key: string): string[] {
   return [
-    IS_PROBE,
     `acl refuses_bots ${field("bots")} -m len gt 0`,
     `http-request set-var(txn.bot) req.fhdr(user-agent),lower,map_sub(${confPath(BOTS_FILE)}) if refuses_bots`,
     ...botCategories.map((category) => {
       const letter = letterOf(category);
-      return `${REFUSED} { var(txn.bot) -m str ${letter} } { ${field("bots")} -m sub ${letter} } !is_probe`;
+      return `${REFUSED} { var(txn.bot) -m str ${letter} } { ${field("bots")} -m sub ${letter} } ${NO_PROBE}`;
     }),
     "http-request set-var(txn.client) src,ipmask(32,64)",
     "http-request set-var(txn.caller) var(txn.route),concat(/,txn.client)",
@@ -157,7 +178,7 @@ export function strictRules(key: string): string[] {
 function limitRules(): string[] {
   return [
     `acl is_limited ${field("limit")} -m int gt 0`,
-    `http-request track-sc2 var(txn.caller) table ${CLIENT_TABLE} if is_limited !is_probe`,
+    `http-request track-sc2 var(txn.caller) table ${CLIENT_TABLE} if is_limited ${NO_PROBE}`,
     ...rateLimits.map(
       (limit) =>
         `http-request set-var(txn.over) bool(true) if { sc2_http_req_rate gt ${limit} } { ${field("limit")} -m str ${limit} }`,
@@ -175,7 +196,7 @@ function challengeRules(key: string): string[] {
   return [
     `acl challenges ${field("level")} -m str c`,
     `acl is_under_attack ${field("attack")} -m str a`,
-    "http-request set-var(txn.challenged) bool(true) if is_over challenges or is_under_attack !is_probe",
+    `http-request set-var(txn.challenged) bool(true) if is_over challenges or is_under_attack ${NO_PROBE}`,
     "acl is_challenged var(txn.challenged) -m bool",
     "http-request set-var(txn.day) date,div(86400) if is_challenged",
     `http-request set-var(txn.seed) var(txn.caller),concat(/,txn.day),hmac(sha256,${key}),hex,lower if is_challenged`,
@@ -186,12 +207,12 @@ function challengeRules(key: string): string[] {
 }
 
 /** A header that an answer gets when the application has not set it. */
-function set(name: string, value: string, condition: string): string {
+function set(name: string, value: string, condition = ""): string {
   return `http-response set-header ${name} ${value} if ${condition} !{ res.hdr(${name}) -m found }`;
 }
 
 /** Rules that add headers to answers. What an application says itself stays. */
-export function responseRules(): string[] {
+function responseRules(): string[] {
   const hsts = (more: string, condition: string) =>
     set(
       "Strict-Transport-Security",

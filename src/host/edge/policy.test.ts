@@ -4,6 +4,7 @@ import { passOf } from "../../../tests/support/engines/challenge.ts";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
 import { answerOf, named } from "../../../tests/support/engines/named-application.ts";
 import type { EdgePolicy } from "../../contracts/edge-route.ts";
+import { USUAL_POLICY } from "../../engines/haproxy/policy.ts";
 import { makeAuthority, makeServerCertificate } from "../../processes/tls/x509.ts";
 
 const POLICY_HEADERS = new Set([
@@ -39,6 +40,24 @@ async function headersOf(name: string): Promise<Record<string, string>> {
   const { headers } = await lone.get(name);
   return Object.fromEntries([...headers].filter(([key]) => POLICY_HEADERS.has(key)));
 }
+
+describe("the usual policy", () => {
+  test("adds its headers, unless the application has them", async () => {
+    const headers = { "x-frame-options": "DENY", "x-content-type-options": "nosniff" };
+    expect(await headersOf(await served(USUAL_POLICY))).toEqual(headers);
+    const own = await served(USUAL_POLICY, "own");
+    expect(await headersOf(own)).toEqual({ ...headers, "x-frame-options": "SAMEORIGIN" });
+  });
+
+  test("refuses scanners alone, with a body and without", async () => {
+    const name = await served(USUAL_POLICY);
+    for (const init of [{}, { method: "POST", body: "b" }]) {
+      for (const path of ["/.env", "/a/%2egit/config", "/%zz/.env"])
+        expect((await lone.get(name, path, init)).status).toBe(403);
+      expect((await lone.get(name, "/environment", init)).status).toBe(200);
+    }
+  });
+});
 
 describe("headers of answers", () => {
   test("are those of the policy, and none without one", async () => {
