@@ -68,13 +68,13 @@ export function howToStop(
 
 /**
  * Starts the engine. The engine survives the host, and the next host finds it by its lock.
- * @param confineFirst limits the sandbox of an application before the application was found in it.
+ * @param confine begins to limit the process, or the sandbox that it will show itself in.
  */
 export async function startEngine(
   engine: Engine,
   context: EngineContext<InstanceSpec>,
   folder: InstanceFolder,
-  confineFirst: (pid: number) => void,
+  confine: (pid: number) => void,
 ): Promise<EngineProcess> {
   const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
   // The host has the lock, so no engine runs, whatever these files say.
@@ -91,12 +91,11 @@ export async function startEngine(
       ...rights,
     });
     child.unref();
+    confine(child.pid);
     setOomScore(child.pid, oomScoreOf(engine, context));
     const exited = child.exited.then(() => undefined);
     const started = { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
     if ((context.application?.sandbox.bubblewrap ?? null) === null) return started;
-    // A customer's program may never show itself by its lock, and must not run without limits until then.
-    confineFirst(child.pid);
     return { ...started, pid: await sandboxedPid(child, folder), launcher: child.pid };
   } catch (error) {
     if (codeOf(error) === "ENOENT") {

@@ -7,25 +7,23 @@ import type { DatabaseFault, Engine, EngineContext, MadeDatabases } from "../../
 import type { InstalledEngine } from "../../engines/installed.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { setOomScore } from "../../lib/oom-score.ts";
 import { socketGroupOf } from "../os/accounts.ts";
 import { ensureFirstData } from "../provisioning/data-directory.ts";
 import { emptyForRebuild, isRebuildDue } from "../provisioning/rebuild.ts";
-import { confine, dissolve, killGroup, limit, oomKills } from "../os/cgroup.ts";
+import { dissolve, killGroup, limit, oomKills } from "../os/cgroup.ts";
 import { applyTo } from "./applied-files.ts";
+import { Confinement } from "./confinement.ts";
 import { contextOf, engineOfProcess, isConfigWritten, writeConfig } from "./context.ts";
 import {
   endEngine,
   findEngine,
   howToStop,
   killEngine,
-  oomScoreOf,
   startEngine,
   stopEngine,
   type EngineProcess,
 } from "./engine-process.ts";
 import { ensureEngineFolders } from "../os/layout.ts";
-import { holdersOf } from "../os/locks.ts";
 import { lineAppears, readTail } from "./log-follower.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { untilReady } from "./readiness.ts";
@@ -51,10 +49,12 @@ export class Runner {
   #foundAs: InstalledEngine | null = null;
   /** Whether the data was made for the engine that runs, and neither a client nor the host has changed it since. */
   #isDataNew = false;
+  readonly #confinement: Confinement;
 
   constructor(parts: RunnerParts, journal: RunnerJournal) {
     this.#parts = parts;
     this.#journal = journal;
+    this.#confinement = new Confinement(parts);
   }
 
   /** The running process, when the host knows it. */
@@ -106,7 +106,7 @@ export class Runner {
       await emptyForRebuild(folder);
       await failpoint("host.ensure.folders");
       this.#isDataNew = await ensureFirstData(engine, context, this.#parts, (pid) =>
-        this.#confine([pid], runnable),
+        this.#confinement.builder(pid, runnable),
       );
       engine.prepare?.(context);
       writeConfig(engine, context);
@@ -114,11 +114,12 @@ export class Runner {
     }
     engine.beforeStart?.(context);
     await this.#parts.beforeStart?.(context);
-    const started = await startEngine(engine, context, folder, (pid) => this.#confine([pid], runnable));
+    const started = await startEngine(engine, context, folder, (pid) =>
+      this.#confinement.started(pid, runnable),
+    );
     this.#prepared = context;
     this.#journal.started(started);
     this.#process = this.#watch(started);
-    this.#confine([started.launcher ?? started.pid], runnable);
     await failpoint("host.start.spawned");
     return started;
   }
@@ -131,15 +132,18 @@ export class Runner {
     const { settings, folder, leaving } = this.#parts;
     if (running.wasFound) {
       this.#foundAs = await engineOfProcess(settings, running.pid);
-      this.#confineFound({ engine, context }, running);
+      this.#confinement.found(running.pid, { engine, context });
     }
     const readiness = await untilReady(engine, context, folder, running, leaving);
-    if (readiness === "ready") return;
+    // Nothing is served before the limits are in force.
+    const fault = await this.#confinement.fault;
+    if (readiness === "ready" && fault === null) return;
     // Its files may be the cause of the failure.
     this.#prepared = null;
     if (readiness === "ended") throw this.#endedEarly(engine, running);
     if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
     await this.stop("SIGKILL");
+    if (fault !== null) throw fault;
     throw new PublicError("The engine did not become ready in time.");
   }
 
@@ -159,17 +163,6 @@ export class Runner {
     await failpoint("host.ensure.applied");
     this.#assertRuns(engine, running);
     return { isDataNew, faults };
-  }
-
-  /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */
-  #confineFound(runnable: Runnable, { pid }: EngineProcess): void {
-    this.#confine(holdersOf(this.#parts.folder.lock), runnable);
-    setOomScore(pid, oomScoreOf(runnable.engine, runnable.context));
-  }
-
-  #confine(pids: number[], { engine, context }: Runnable): void {
-    const { id, settings } = this.#parts;
-    confine(settings.cgroups, id, pids, context.limits, engine.processorWeight);
   }
 
   /** The number of processes of the instance that the kernel has killed for lack of memory since its last stop. */

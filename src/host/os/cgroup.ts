@@ -1,5 +1,6 @@
 // Limits the memory, processes and processor of an instance with a cgroup, where the machine allows it.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Limits } from "../../contracts/observation.ts";
@@ -40,14 +41,37 @@ export function confine(
   weigh(backend, id, weight);
 }
 
+/**
+ * Like `confine`, for a process that has just begun. The kernel takes some 10 ms to move a process, so nothing else of
+ * the host waits for that. The group and its limits are there when the call returns, the process when it resolves.
+ */
+export async function confineStarted(
+  backend: CgroupBackend | null,
+  id: string,
+  pid: number,
+  limits: Limits,
+  weight = 1,
+): Promise<void> {
+  if (backend === null || !isGrouped(limits)) return;
+  const folders = ensureGroup(backend, id, { ...groupLimitsOf(limits), cpus: null });
+  weigh(backend, id, weight);
+  await moveWithChildren(folders, pid);
+}
+
 /** Like `confine`, for processes outside any instance. */
 export function confineTo(backend: CgroupBackend, id: string, pids: number[], limits: GroupLimits): void {
+  const folders = ensureGroup(backend, id, limits);
+  for (const pid of pids) enterWithChildren(folders, pid);
+}
+
+/** Makes the group with its limits. @returns its folders. */
+function ensureGroup(backend: CgroupBackend, id: string, limits: GroupLimits): string[] {
   const name = nameOf(id);
   const folders = backend.folders(name);
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   writeFileSync(...backend.weight(PARENT, WEIGHT_PER_CPU * availableParallelism()));
   apply(backend, name, limits);
-  for (const pid of pids) enterWithChildren(folders, pid);
+  return folders;
 }
 
 /** Applies all limits to the instance from now on. */
@@ -145,6 +169,21 @@ function enterWithChildren(folders: string[], pid: number): void {
 function enter(folder: string, pid: number): void {
   try {
     writeFileSync(join(folder, "cgroup.procs"), String(pid));
+  } catch (error) {
+    // The process has ended meanwhile; its watcher notices that.
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
+}
+
+/** As `enterWithChildren`, while the host does other work. */
+async function moveWithChildren(folders: string[], pid: number): Promise<void> {
+  for (const folder of folders) await move(folder, pid);
+  for (const child of childrenOf(pid)) await moveWithChildren(folders, child);
+}
+
+async function move(folder: string, pid: number): Promise<void> {
+  try {
+    await writeFile(join(folder, "cgroup.procs"), String(pid));
   } catch (error) {
     // The process has ended meanwhile; its watcher notices that.
     if (codeOf(error) !== "ESRCH") throw error;

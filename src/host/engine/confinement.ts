@@ -1,0 +1,44 @@
+// The limits of an engine's processes: when they come into force after a start, and after a host has found the engine.
+import { PublicError } from "../../lib/errors.ts";
+import { setOomScore } from "../../lib/oom-score.ts";
+import { confine, confineStarted } from "../os/cgroup.ts";
+import { holdersOf } from "../os/locks.ts";
+import { oomScoreOf } from "./engine-process.ts";
+import type { Runnable, RunnerParts } from "./runner-parts.ts";
+
+export class Confinement {
+  readonly #parts: Pick<RunnerParts, "id" | "settings" | "folder">;
+  #latest: Promise<PublicError | null> = Promise.resolve(null);
+
+  constructor(parts: Pick<RunnerParts, "id" | "settings" | "folder">) {
+    this.#parts = parts;
+  }
+
+  /** Limits a process that builds data. */
+  builder(pid: number, { engine, context }: Runnable): void {
+    const { id, settings } = this.#parts;
+    confine(settings.cgroups, id, [pid], context.limits, engine.processorWeight);
+  }
+
+  /** Begins to limit an engine that has just been started; `fault` says how it went. */
+  started(pid: number, { engine, context }: Runnable): void {
+    const { id, settings } = this.#parts;
+    const confined = confineStarted(settings.cgroups, id, pid, context.limits, engine.processorWeight);
+    this.#latest = confined.then(
+      () => null,
+      (cause: unknown) => new PublicError("The host could not limit the engine.", cause),
+    );
+  }
+
+  /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */
+  found(pid: number, { engine, context }: Runnable): void {
+    const { id, settings, folder } = this.#parts;
+    confine(settings.cgroups, id, holdersOf(folder.lock), context.limits, engine.processorWeight);
+    setOomScore(pid, oomScoreOf(engine, context));
+  }
+
+  /** Resolves when the limits of the latest start are in force, with null, or with why they are not. */
+  get fault(): Promise<PublicError | null> {
+    return this.#latest;
+  }
+}
