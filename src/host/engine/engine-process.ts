@@ -94,7 +94,8 @@ export async function startEngine(
     setOomScore(child.pid, oomScoreOf(engine, context));
     const exited = child.exited.then(() => undefined);
     const started = { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
-    if ((context.application?.sandbox.bubblewrap ?? null) === null) return started;
+    // Any other launcher becomes the application itself.
+    if (context.application?.sandbox.level !== "bubblewrap") return started;
     // A customer's program may never show itself by its lock, and must not run without limits until then.
     confineFirst(child.pid);
     return { ...started, pid: await sandboxedPid(child, folder), launcher: child.pid };
