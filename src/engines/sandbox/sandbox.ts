@@ -40,7 +40,7 @@ export interface View {
   temporary: string | null;
   /** The working directory inside. */
   directory: string;
-  /** Whether all ends when the process ends that starts it, as for builds; applications outlive the host. */
+  /** Whether bubblewrap ends with the process that starts it, as for builds; applications outlive the host. */
   endsWithParent: boolean;
 }
 

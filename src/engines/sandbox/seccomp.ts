@@ -1,7 +1,7 @@
 // A filter of system calls for processes that share the user of Pilvi: it closes the ways to Pilvi's processes that the
 // kernel's rules for paths leave open.
 
-/** Numbers of system calls on an architecture, which its name for audits tells from others. */
+/** Numbers of system calls on an architecture, which its number for audits names. */
 export interface SystemCalls {
   audit: number;
   prctl: number;
