@@ -1,13 +1,21 @@
 // The sandbox by Landlock by itself: on kernels of each version, for users of their own and for a shared user.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { landlockAbi } from "../../lib/libc.ts";
 import { findTool } from "../tools/tools.ts";
-import { hasLandlock } from "./landlock.ts";
+import { hasLandlock, LANDLOCK_VARIABLES } from "./landlock.ts";
 import { findLandlock, findSandbox, isolationSentence } from "./probe.ts";
 import { NO_SANDBOX, sandboxed, type Sandbox, type View } from "./sandbox.ts";
 
@@ -31,7 +39,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function sandbox(changes: Partial<Extract<Sandbox, { level: "landlock" }>> = {}): Sandbox {
-  return { level: "landlock", abi: landlockAbi(), isUserShared: true, env: {}, ...changes };
+  return { level: "landlock", abi: landlockAbi(), isUserShared: true, env: LANDLOCK_VARIABLES, ...changes };
 }
 
 /** Runs a command in a sandbox with one folder of its own. */
@@ -39,7 +47,7 @@ function run(command: string[], within = sandbox(), changes: Partial<View> = {})
   const view = { mounts: [], links: [], temporary: own, directory: own, endsWithParent: true, ...changes };
   const { stdout, stderr, exitCode } = Bun.spawnSync(sandboxed(within, view, command), {
     cwd: "/",
-    env: {},
+    env: within.env,
     ...ACCOUNT,
   });
   return { stdout: stdout.toString(), stderr: stderr.toString(), exitCode };
@@ -105,6 +113,10 @@ test("an exit code, a missing program and a missing folder are reported", () => 
     exitCode: 125,
     stderr: `the sandbox cannot be made: ${join(folder, "gone")}: No such file or directory\n`,
   });
+});
+
+test("git does not complain about settings of the machine", () => {
+  expect(shell("git --version")).toMatchObject({ stderr: "", exitCode: 0 });
 });
 
 test("an argument that looks like a word of the launcher stays an argument", () => {

@@ -54,6 +54,9 @@ print STDERR "$ARGV[0]: $!\\n";
 exit 127;
 `;
 
+/** Git warns about settings of the machine that it cannot read. */
+export const LANDLOCK_VARIABLES = { GIT_CONFIG_NOSYSTEM: "1" };
+
 type Landlock = Extract<Sandbox, { level: "landlock" }>;
 
 /** Whether the launcher is there and the kernel has the rules. @param abi as the kernel says it; 0 without rules. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { landlockAbi } from "../../lib/libc.ts";
 import { installTools } from "../tools/install.ts";
 import { findTool } from "../tools/tools.ts";
-import { hasLandlock } from "./landlock.ts";
+import { hasLandlock, LANDLOCK_VARIABLES } from "./landlock.ts";
 import { NO_SANDBOX, sandboxed, type Sandbox } from "./sandbox.ts";
 
 /** The user of the trial: none of Pilvi's users, which may have processes. */
@@ -42,7 +42,12 @@ function findBubblewrap(enginesDir: string, { account }: Trial): Sandbox | null 
 export function findLandlock({ account }: Trial): Sandbox | null {
   const abi = landlockAbi();
   if (!hasLandlock(abi)) return null;
-  const sandbox: Sandbox = { level: "landlock", abi, isUserShared: account === null, env: {} };
+  const sandbox: Sandbox = {
+    level: "landlock",
+    abi,
+    isUserShared: account === null,
+    env: LANDLOCK_VARIABLES,
+  };
   return works(sandbox, account, ["/bin/sh", "-c", "! ls / >/dev/null 2>&1"]) ? sandbox : null;
 }
 

@@ -19,7 +19,8 @@ export type Sandbox =
       abi: number;
       /** Whether customers' processes run as the user of Pilvi itself. */
       isUserShared: boolean;
-      env: Record<string, never>;
+      /** What programs need to get along with files that they see and cannot open. */
+      env: Record<string, string>;
     }
   | { level: "none"; env: Record<string, never> };
 
