@@ -58,9 +58,11 @@ export function isolationSentence(sandbox: Sandbox, enginesDir: string): string 
     findTool("bubblewrap", enginesDir) === null
       ? "bubblewrap is missing"
       : "this machine does not let bubblewrap work";
-  if (sandbox.level === "none") return `applications and builds run without a sandbox: ${reason}`;
-  const rest = sandbox.isUserShared ? `, ${sharedUserText(sandbox.abi)}` : "";
-  return `applications and builds run in sandboxes of a lower level (Landlock, version ${sandbox.abi}), since ${reason}: they open no files but their own, see that other processes run${rest}`;
+  if (sandbox.level === "none")
+    return `applications and builds run without a sandbox: ${reason}, and Landlock does not work either`;
+  const processes = "see that other processes run";
+  const rest = sandbox.isUserShared ? `${processes}, ${sharedUserText(sandbox.abi)}` : `and ${processes}`;
+  return `applications and builds run in sandboxes of a lower level (Landlock, version ${sandbox.abi}), since ${reason}: they open no files but their own, ${rest}`;
 }
 
 /** What Landlock leaves open between processes of the same user. */
