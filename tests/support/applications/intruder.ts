@@ -43,6 +43,12 @@ attempt("null device", () => fs.writeFileSync("/dev/null", "x"));
 attempt("itself", () => fs.readFileSync("/proc/self/environ"));
 attempt("list of the data directory", () => fs.readdirSync(data));
 attempt("key of Pilvi", () => fs.readFileSync(join(data, "key")));
+attempt("key of Pilvi through its own root", () => fs.readFileSync(join("/proc/self/root", data, "key")));
+attempt("key of Pilvi from its folder", () => {
+  const before = process.cwd();
+  process.chdir(data);
+  try { fs.readFileSync("key"); } finally { process.chdir(before); }
+});
 attempt("other release", () => fs.readFileSync(join(other, "a.txt")));
 attempt("list of the other release", () => fs.readdirSync(other));
 attempt("foreign file", () => fs.readFileSync(secret));
