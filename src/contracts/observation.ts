@@ -1,5 +1,6 @@
 // The observation of an instance: what a driver sees of it.
 import * as z from "zod/mini";
+import { isolationSchema } from "./application.ts";
 import { engineNameSchema } from "./engine-names.ts";
 import { sleepSchema } from "./sleep.ts";
 
@@ -80,6 +81,8 @@ export const observationSchema = z.strictObject({
       lagSeconds: z.nullable(z.number()),
     }),
   ),
+  /** What separates an application from the machine; left out for any other instance. */
+  isolation: z.exactOptional(isolationSchema),
   /** Null for an instance that is not behind the gateway. */
   sleep: z.nullable(sleepSchema),
 });

@@ -6,6 +6,8 @@ const LOCK_EX_NB = 2 | 4;
 const PR_SET_NO_NEW_PRIVS = 38;
 /** The same number on every architecture (asm-generic). */
 const SYS_PIDFD_OPEN = 434n;
+const SYS_LANDLOCK_CREATE_RULESET = 444n;
+const LANDLOCK_CREATE_RULESET_VERSION = 1n;
 const POLLIN = 1;
 const IPC_RMID = 0;
 const RLIMIT_NOFILE = 7;
@@ -19,7 +21,7 @@ const { symbols: libc } = dlopen("libc.so.6", {
     args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],
     returns: FFIType.i32,
   },
-  syscall: { args: [FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.i64 },
+  syscall: { args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64], returns: FFIType.i64 },
   setrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
   getpwuid: { args: [FFIType.u32], returns: FFIType.ptr },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
@@ -51,9 +53,15 @@ export function forbidNewPrivileges(): void {
  * process can open no more files.
  */
 export function pidfdOpen(pid: number): number | "gone" | "full" {
-  const fd = Number(libc.syscall(SYS_PIDFD_OPEN, BigInt(pid), 0n));
+  const fd = Number(libc.syscall(SYS_PIDFD_OPEN, BigInt(pid), 0n, 0n));
   if (fd >= 0) return fd;
   return [EMFILE, ENFILE].includes(errno()) ? "full" : "gone";
+}
+
+/** The version of the kernel's rules for paths (landlock(7)); 0 where it has none, or forbids them. */
+export function landlockAbi(): number {
+  const version = libc.syscall(SYS_LANDLOCK_CREATE_RULESET, 0n, 0n, LANDLOCK_CREATE_RULESET_VERSION);
+  return Math.max(0, Number(version));
 }
 
 /** The descriptors of the list that are readable now. */

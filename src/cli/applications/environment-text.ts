@@ -28,6 +28,7 @@ export function environmentText(
     ...optional("Build command", attributes.build_command),
     ...optional("Deploy command", attributes.deploy_command),
     ...optional("Start command", attributes.start_command),
+    ...optional("Isolation", meta.isolation),
     ["Hibernates", attributes.uses_hibernation ? `after ${meta.sleep_timeout} min` : "no"],
     ...optional("Under attack", attributes.network_settings.firewall.under_attack_mode_started_at),
     ...optional("Database", database.data?.id ?? null),

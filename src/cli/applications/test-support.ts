@@ -118,6 +118,7 @@ export function sampleEnvironment(
       url: URL_OF_IT,
       last_error: null,
       limits: null,
+      isolation: null,
       sleep_timeout: 5,
       uses_vanity_domain: true,
     },

@@ -7,7 +7,7 @@ import { PublicError } from "../../lib/errors.ts";
 import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
-import { passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
+import { hasOwnPlaces, passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
 import { commandFile, exportsOf } from "./command-file.ts";
@@ -70,7 +70,13 @@ function files(context: EngineContext<ApplicationSpec>): Record<string, string> 
   const { spec, account } = context;
   const passwd = passwdFile(account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
   // A new release, other variables or another command are another file, so that they restart the process.
-  const settings = JSON.stringify([spec.release, spec.runtime, spec.variables, spec.command]);
+  const settings = JSON.stringify([
+    spec.release,
+    spec.runtime,
+    spec.variables,
+    spec.command,
+    ...levelOf(context),
+  ]);
   const digest = new Bun.CryptoHasher("sha256").update(settings).digest("hex");
   const common = { [PASSWD_FILE]: passwd, settings: `${digest}\n` };
   if (spec.runtime.name === "static") return { ...common, [SITE_FILE]: siteOf(context), [TYPES_FILE]: TYPES };
@@ -80,10 +86,16 @@ function files(context: EngineContext<ApplicationSpec>): Record<string, string> 
   return { ...script, [SITE_FILE]: phpSiteConfig(site), [FPM_FILE]: fpmConfig(site), [TYPES_FILE]: TYPES };
 }
 
-/** Inside a sandbox, the script sets the variables: the loader of the sandbox must not obey a customer's. */
+/** Another level restarts the process as well; the usual level is left out. */
+function levelOf(context: Pick<EngineContext<ApplicationSpec>, "application">): string[] {
+  const { level } = placeOf(context).sandbox;
+  return level === "bubblewrap" ? [] : [level];
+}
+
+/** In a sandbox, the script sets the variables: the program that makes the sandbox must not obey a customer's. */
 function scriptOf({ spec, paths, ...context }: EngineContext<ApplicationSpec>): string {
   const { sandbox, runtime, app } = placeOf(context);
-  const exports = sandbox.level === "bubblewrap" ? exportsOf(spec.variables) : "";
+  const exports = sandbox.level === "none" ? "" : exportsOf(spec.variables);
   const lines = fillWritable(writableIn(app, spec.runtime)) + exports;
   if (spec.command === null && spec.runtime.name === "php" && runtime.server !== null)
     return phpScript(confPlace(paths.confDir, sandbox), runtime.server, lines);
@@ -122,7 +134,7 @@ function siteOf({ spec, paths, address, ...context }: EngineContext<ApplicationS
     root: below(appPlace(app, sandbox), spec.runtime.folder),
     address,
     port: portOf(spec.exposure),
-    tmp: sandbox.level === "bubblewrap" ? "/tmp" : paths.tmpDir,
+    tmp: hasOwnPlaces(sandbox) ? "/tmp" : paths.tmpDir,
     types: join(confPlace(paths.confDir, sandbox), TYPES_FILE),
   });
 }
@@ -144,21 +156,19 @@ function command(context: EngineContext<ApplicationSpec>): string[] {
     ...runtime.mounts,
   ];
   const directory = appPlace(app, sandbox);
-  const view = { mounts, links: runtime.links, directory, endsWithParent: false };
-  return spec.runtime.name === "static" || sandbox.level === "bubblewrap"
-    ? sandboxed(sandbox, view, words)
-    : ["/usr/bin/env", `--chdir=${directory}`, ...words];
+  const places = { links: runtime.links, temporary: paths.tmpDir, directory };
+  return sandboxed(sandbox, { mounts, ...places, endsWithParent: false }, words);
 }
 
 function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
   const { spec, address, paths } = context;
-  const { sandbox, runtime } = placeOf(context);
+  const { sandbox, runtime, app } = placeOf(context);
   return {
-    ...applicationVariables(runtime, sandbox.level === "bubblewrap" ? null : paths.tmpDir),
+    ...applicationVariables(runtime, appPlace(app, sandbox), hasOwnPlaces(sandbox) ? null : paths.tmpDir),
     HOST: address,
-    ...(sandbox.level !== "bubblewrap" && runtime.server === null && spec.variables),
+    ...(sandbox.level === "none" && runtime.server === null && spec.variables),
     ...(spec.runtime.name === "static" && runtime.server?.env),
-    ...sandbox.bubblewrap?.env,
+    ...sandbox.env,
     ...(spec.exposure.port !== null && { PORT: String(spec.exposure.port) }),
   };
 }

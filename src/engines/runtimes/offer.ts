@@ -1,6 +1,6 @@
 // The runtimes that applications can have on this machine.
 import type { AvailableRuntimes } from "../../contracts/plan.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { hasOwnPlaces, type Sandbox } from "../sandbox/sandbox.ts";
 import { DENO_VERSION } from "./deno.ts";
 import { offeredNodes } from "./node.ts";
 import { offeredPhps } from "./php.ts";
@@ -9,15 +9,16 @@ import { findPython } from "./python.ts";
 /** The exact versions of each runtime; none of a runtime that could not run here. */
 export async function offeredRuntimes(
   enginesDir: string,
-  { level }: Pick<Sandbox, "level">,
+  sandbox: Pick<Sandbox, "level">,
 ): Promise<AvailableRuntimes> {
+  const isWhole = hasOwnPlaces(sandbox);
   // An environment of packages has its own path in its programs, and only this sandbox keeps the path of the build.
-  const python = level === "bubblewrap" ? await findPython() : null;
+  const python = isWhole ? await findPython() : null;
   return {
     node: offeredNodes(enginesDir),
     bun: [Bun.version],
-    deno: level === "bubblewrap" ? [DENO_VERSION] : [],
-    php: level === "bubblewrap" ? offeredPhps(enginesDir) : [],
+    deno: isWhole ? [DENO_VERSION] : [],
+    php: isWhole ? offeredPhps(enginesDir) : [],
     python: python === null ? [] : [python.version],
   };
 }

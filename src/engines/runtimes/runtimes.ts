@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Runtime } from "../../contracts/application.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
-import type { Mount, Sandbox } from "../sandbox/sandbox.ts";
+import { hasOwnPlaces, type Mount, type Sandbox } from "../sandbox/sandbox.ts";
 import { installTools } from "../tools/install.ts";
 import { findTool, type Tool } from "../tools/tools.ts";
 import { RUNTIME_PLACE as PLACE, runtimesDir } from "./folder.ts";
@@ -15,12 +15,17 @@ import { SYSTEM_PATH, systemPython, type Python } from "./python.ts";
 /** Where a build sees the programs for its assets. */
 const TOOLS_PLACE = "/opt/tools";
 
+/** Where a release has the programs of its packages. */
+const NODE_PROGRAMS = "node_modules/.bin";
+
 /** A runtime that is on this machine. */
 export interface ReadyRuntime {
   mounts: Mount[];
   /** Links inside the sandbox: target and place. */
   links: [target: string, place: string][];
-  /** The search path for programs. */
+  /** The folders of programs in the release, which come first; left out where there are none. */
+  ownPrograms?: string;
+  /** The search path for programs beside those of the release. */
   path: string;
   /** Variables that its programs need; left out where they need none. */
   env?: Record<string, string>;
@@ -65,31 +70,33 @@ export async function readyRuntime(
   }
 }
 
-function nodeRuntime(home: string, { level }: Sandbox): ReadyRuntime {
-  const place = level === "bubblewrap" ? PLACE : home;
+function nodeRuntime(home: string, sandbox: Sandbox): ReadyRuntime {
+  const place = hasOwnPlaces(sandbox) ? PLACE : home;
   return {
     mounts: [{ from: home, to: PLACE, isWritable: false }],
     links: [],
-    path: `/app/node_modules/.bin:${place}/bin:${SYSTEM_PATH}`,
+    ownPrograms: NODE_PROGRAMS,
+    path: `${place}/bin:${SYSTEM_PATH}`,
     server: null,
   };
 }
 
 /** Bun answers for `node` too, as programs that begin with `#!/usr/bin/env node` need it. */
-function bunRuntime({ bun, enginesDir }: RuntimeSources, { level }: Sandbox): ReadyRuntime {
-  const place = level === "bubblewrap" ? `${PLACE}/bin` : linkedBun(bun, enginesDir);
+function bunRuntime({ bun, enginesDir }: RuntimeSources, sandbox: Sandbox): ReadyRuntime {
+  const place = hasOwnPlaces(sandbox) ? `${PLACE}/bin` : linkedBun(bun, enginesDir);
   return {
     mounts: [{ from: bun, to: `${PLACE}/bin/bun`, isWritable: false }],
     links: [
       ["bun", `${PLACE}/bin/bunx`],
       ["bun", `${PLACE}/bin/node`],
     ],
-    path: `/app/node_modules/.bin:${place}:${SYSTEM_PATH}`,
+    ownPrograms: NODE_PROGRAMS,
+    path: `${place}:${SYSTEM_PATH}`,
     server: null,
   };
 }
 
-/** Without a sandbox, a folder of the machine has the names. */
+/** Without places of a sandbox, a folder of the machine has the names. */
 function linkedBun(bun: string, enginesDir: string): string {
   const folder = join(runtimesDir(enginesDir), "bun");
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -102,8 +109,8 @@ function linkedBun(bun: string, enginesDir: string): string {
 }
 
 /** Modules are a part of the release, at its place in this sandbox alone. */
-function denoRuntime(program: string, { level }: Sandbox): ReadyRuntime {
-  if (level !== "bubblewrap")
+function denoRuntime(program: string, sandbox: Sandbox): ReadyRuntime {
+  if (!hasOwnPlaces(sandbox))
     throw new PublicError("Deno applications need bubblewrap, which does not run on this host.");
   return {
     mounts: [{ from: program, to: `${PLACE}/bin/deno`, isWritable: false }],
@@ -121,7 +128,7 @@ async function phpRuntime(
   sources: RuntimeSources,
   sandbox: Sandbox,
 ): Promise<ReadyRuntime> {
-  if (sandbox.level !== "bubblewrap")
+  if (!hasOwnPlaces(sandbox))
     throw new PublicError("PHP applications need bubblewrap, which does not run on this host.");
   const home = await ensurePhp(version, sources.enginesDir);
   const server = use === "run" && folder !== null ? await ensureServer(sources.enginesDir) : null;
@@ -148,8 +155,8 @@ async function phpRuntime(
 }
 
 /** Systems may have it under the name `python3` alone. */
-function pythonRuntime({ program }: Python, { level }: Sandbox): ReadyRuntime {
-  if (level !== "bubblewrap")
+function pythonRuntime({ program }: Python, sandbox: Sandbox): ReadyRuntime {
+  if (!hasOwnPlaces(sandbox))
     throw new PublicError("Python applications need bubblewrap, which does not run on this host.");
   return {
     mounts: [],
@@ -178,13 +185,21 @@ async function ensureServer(enginesDir: string): Promise<Tool> {
 }
 
 /** The place of a file of the configuration folder inside a sandbox. */
-export function confPlace(confDir: string, { level }: Sandbox): string {
-  return level === "bubblewrap" ? "/run/pilvi" : confDir;
+export function confPlace(confDir: string, sandbox: Sandbox): string {
+  return hasOwnPlaces(sandbox) ? "/run/pilvi" : confDir;
 }
 
 /** The place of a release, or of the source of a build, inside a sandbox. */
-export function appPlace(app: string, { level }: Sandbox): string {
-  return level === "bubblewrap" ? "/app" : app;
+export function appPlace(app: string, sandbox: Sandbox): string {
+  return hasOwnPlaces(sandbox) ? "/app" : app;
+}
+
+/** The search path for programs. @param app the release, as its processes see it. */
+export function searchPath(
+  { ownPrograms, path }: Pick<ReadyRuntime, "ownPrograms" | "path">,
+  app: string,
+): string {
+  return ownPrograms === undefined ? path : `${join(app, ownPrograms)}:${path}`;
 }
 
 /** A path below a place. */

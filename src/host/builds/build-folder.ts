@@ -35,6 +35,8 @@ export interface BuildFolder {
   work: string;
   /** The tree, which becomes the release. */
   app: string;
+  /** For temporary files where the sandbox has no folder of its own. */
+  tmp: string;
 }
 
 /** @throws PublicError when the id could lead out of the folder. */
@@ -50,6 +52,7 @@ export function buildFolder(dataDir: string, id: string): BuildFolder {
     conf: join(path, "conf"),
     work: join(path, "work"),
     app: join(path, "work", "app"),
+    tmp: join(path, "work", "tmp"),
   };
 }
 
@@ -82,9 +85,10 @@ export async function prepareTree(folder: BuildFolder, account: Account | null):
   mkdirSync(folder.conf, { mode: 0o750 });
   mkdirSync(folder.work, { mode: 0o700 });
   mkdirSync(folder.app, { mode: 0o755 });
+  mkdirSync(folder.tmp, { mode: 0o700 });
   if (account === null) return;
   chownSync(folder.conf, 0, account.gid);
-  for (const path of [folder.work, folder.app]) chownSync(path, account.uid, account.gid);
+  for (const path of [folder.work, folder.app, folder.tmp]) chownSync(path, account.uid, account.gid);
 }
 
 /** Deletes the tree and the source of a build; state and log stay. */

@@ -1,16 +1,25 @@
 // The variables that every build has, beside those of the order.
 import { machineNetwork } from "../../engines/runtimes/machine-network.ts";
-import type { ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
+import { searchPath, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 
-/** @param cache the folder that the builds of an environment share. @param home the home folder. */
+/** Where a build has its folders, as it sees them. */
+export interface BuildPlaces {
+  app: string;
+  /** The folder that the builds of an environment share. */
+  cache: string;
+  home: string;
+  /** The folder for temporary files; null where the sandbox has one of its own. */
+  temporary: string | null;
+}
+
 export function buildVariables(
-  { path, env }: ReadyRuntime,
-  cache: string,
-  home: string,
+  runtime: ReadyRuntime,
+  { app, cache, home, temporary }: BuildPlaces,
 ): Record<string, string> {
   return {
-    PATH: path,
+    PATH: searchPath(runtime, app),
     HOME: home,
+    ...(temporary !== null && { TMPDIR: temporary }),
     LANG: "C.UTF-8",
     CI: "true",
     npm_config_cache: `${cache}/npm`,
@@ -25,6 +34,6 @@ export function buildVariables(
     YARN_CACHE_FOLDER: `${cache}/yarn`,
     XDG_CACHE_HOME: `${cache}/xdg`,
     ...machineNetwork(),
-    ...env,
+    ...runtime.env,
   };
 }

@@ -8,7 +8,13 @@ import { exportsOf } from "../../engines/application/command-file.ts";
 import { applicationVariables } from "../../engines/application/variables.ts";
 import { fillWritable, mountsOfWritable, writableIn } from "../../engines/application/writable.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
-import { passwdFile, sandboxed, type Mount, type Sandbox } from "../../engines/sandbox/sandbox.ts";
+import {
+  hasOwnPlaces,
+  passwdFile,
+  sandboxed,
+  type Mount,
+  type Sandbox,
+} from "../../engines/sandbox/sandbox.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import type { BuildFolder } from "./build-folder.ts";
 import type { StepOutput } from "./build-log.ts";
@@ -80,17 +86,15 @@ export function stepOptions(
     ...runtime.mounts,
   ];
   const directory = appPlace(tree, sandbox);
-  const view = { mounts, links: runtime.links, directory, endsWithParent: true };
-  const isBoxed = sandbox.bubblewrap !== null;
+  const temporary = cache === null ? folder.work : folder.tmp;
+  const view = { mounts, links: runtime.links, temporary, directory, endsWithParent: true };
   return {
-    command: isBoxed ? sandboxed(sandbox, view, words) : ["/usr/bin/env", `--chdir=${directory}`, ...words],
+    command: sandboxed(sandbox, view, words),
     env: {
-      ...(cache === null
-        ? applicationVariables(runtime, isBoxed ? null : folder.work)
-        : buildVariables(runtime, isBoxed ? "/cache" : cache, isBoxed ? "/home/app" : cache)),
-      // Inside a sandbox, the script of a step sets them: the loader of the sandbox must not obey a customer's.
-      ...(!isBoxed && variables),
-      ...sandbox.bubblewrap?.env,
+      ...variablesOf(runtime, cache, { directory, temporary, isOwn: hasOwnPlaces(sandbox) }),
+      // In a sandbox, the script of a step sets them: the program that makes the sandbox must not obey a customer's.
+      ...(sandbox.level === "none" && variables),
+      ...sandbox.env,
     },
     account,
     cgroups,
@@ -102,9 +106,21 @@ export function stepOptions(
   };
 }
 
+/** The variables of a step beside the customer's. @param isOwn whether the sandbox has places of its own. */
+function variablesOf(
+  runtime: ReadyRuntime,
+  cache: string | null,
+  { directory, temporary, isOwn }: { directory: string; temporary: string; isOwn: boolean },
+): Record<string, string> {
+  if (cache === null) return applicationVariables(runtime, directory, isOwn ? null : temporary);
+  return isOwn
+    ? buildVariables(runtime, { app: directory, cache: "/cache", home: "/home/app", temporary: null })
+    : buildVariables(runtime, { app: directory, cache, home: cache, temporary });
+}
+
 /** Tar refuses names that lead out of the folder, and restores neither owners nor special modes. */
 export function unpackWords(sandbox: Sandbox, { source, app }: BuildFolder): string[] {
-  const place = sandbox.bubblewrap === null ? source : "/run/source.tar";
+  const place = hasOwnPlaces(sandbox) ? "/run/source.tar" : source;
   const options = [
     "--no-same-owner",
     "--no-same-permissions",

@@ -95,7 +95,8 @@ export async function startEngine(
     setOomScore(child.pid, oomScoreOf(engine, context));
     const exited = child.exited.then(() => undefined);
     const started = { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
-    if ((context.application?.sandbox.bubblewrap ?? null) === null) return started;
+    // Any other launcher becomes the application itself.
+    if (context.application?.sandbox.level !== "bubblewrap") return started;
     return { ...started, pid: await sandboxedPid(child, folder), launcher: child.pid };
   } catch (error) {
     if (codeOf(error) === "ENOENT") {

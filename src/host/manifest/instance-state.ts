@@ -61,6 +61,7 @@ export class Condition {
 
   /** The observation of the instance. */
   observe(id: string, { runnable, installed }: Engines, sleep: Sleep | null): Observation {
+    const place = runnable?.context.application;
     return {
       id,
       state: this.state,
@@ -69,6 +70,7 @@ export class Condition {
       limits: runnable?.context.limits ?? null,
       lastError: this.lastError ?? this.overuse ?? this.#notice,
       crashes: this.crashes,
+      ...(place !== undefined && { isolation: place.sandbox.level }),
       sleep,
     };
   }

@@ -35,9 +35,9 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
 
 /** Whether applications and builds are kept apart from the machine, found out by trying. */
 function sandboxFinding({ enginesDir }: Config): Finding {
-  const { level } = new HostSandbox(enginesDir).now;
-  const text = isolationSentence(level, enginesDir);
-  if (level === "bubblewrap") return ok(text);
+  const sandbox = new HostSandbox(enginesDir).now;
+  const text = isolationSentence(sandbox, enginesDir);
+  if (sandbox.level === "bubblewrap") return ok(text);
   return warn(text, `Install bubblewrap with ${INSTALL}, and allow user namespaces for ordinary users.`);
 }
 

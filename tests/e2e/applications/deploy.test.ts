@@ -36,6 +36,7 @@ describe("a deployment", () => {
     expect(await application.text()).toBe("one");
     const environment = await application.environment();
     expect(environment.attributes).toMatchObject({ status: "running", serving: { mode: "process" } });
+    expect(environment.meta.isolation).toBe("bubblewrap");
     expect(environment.relationships.currentDeployment.data?.id).toBe(id);
     expect(await stepsOf(id)).toMatchObject({ source: "finished", "deploy.command": "skipped" });
   });

@@ -68,6 +68,7 @@ function metaOf(
       max_processes: limits.maxProcesses ?? null,
       enforced_by: limits.enforcedBy,
     },
+    isolation: seen?.isolation ?? null,
     sleep_timeout: settings.sleep_timeout,
     uses_vanity_domain: settings.uses_vanity_domain,
   };

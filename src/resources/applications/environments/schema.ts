@@ -1,6 +1,7 @@
 // The shapes of requests for an environment, and of an environment in an answer.
 import { z } from "zod";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
+import type { Isolation } from "../../../contracts/application.ts";
 import { botCategories } from "../../../contracts/edge-route.ts";
 import { createdAt } from "../../shared/fields.ts";
 import { colors, environmentSettings, phpVersions } from "./settings.ts";
@@ -110,6 +111,8 @@ const networkSettings = z
       "How the edge treats requests and answers. A change is in force within a second, without a deployment.",
   });
 
+const isolations = ["bubblewrap", "landlock", "none"] as const satisfies Isolation[];
+
 const limits = z.object({
   memory_bytes: z.int(),
   max_processes: z.int().nullable(),
@@ -201,6 +204,11 @@ export const environmentResource = z
           example: "/api/deploy-hooks/q3Zr8k1Yw0sTnB5xVd7mLh2cPj9fGa4eUi6oKtRb",
         }),
         limits: limits.nullable().meta({ description: "What is in force; null while nothing runs." }),
+        isolation: z.enum(isolations).nullable().meta({
+          description:
+            "What separates its processes from the machine, beside users and cgroups: namespaces with a view of their own of all files (`bubblewrap`), rules of the kernel for paths (`landlock`), or nothing. Null while nothing runs.",
+          example: "bubblewrap",
+        }),
         sleep_timeout: z.int().meta({
           description: "Minutes without a request after which it sleeps, if it may.",
           example: 5,

@@ -1,0 +1,49 @@
+// The words of bubblewrap, which makes a view of the machine out of namespaces.
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import type { View } from "./sandbox.ts";
+import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./system.ts";
+
+/** The words before a command, which sees `/tmp` and `/home/app` of its own in memory. */
+export function bubblewrapWords(program: string, view: View): string[] {
+  return [
+    program,
+    "--unshare-user",
+    // No further user namespaces inside: most holes of the kernel need the rights that these give.
+    "--disable-userns",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--hostname",
+    "app",
+    // The application has a session of its own, by which the next host knows it.
+    "--new-session",
+    ...(view.endsWithParent ? ["--die-with-parent"] : []),
+    ...systemArguments(),
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/tmp",
+    "--tmpfs",
+    "/home/app",
+    ...view.mounts.flatMap(({ from, to, isWritable }) =>
+      from === null ? ["--tmpfs", to] : [isWritable ? "--bind" : "--ro-bind", from, to],
+    ),
+    ...view.links.flatMap(([target, place]) => ["--symlink", target, place]),
+    "--remount-ro",
+    "/",
+    "--chdir",
+    view.directory,
+    "--",
+  ];
+}
+
+/** Where a system has `/bin` as a link into `/usr`, the sandbox has the same link. */
+function systemArguments(): string[] {
+  const folders = SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
+    lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path],
+  );
+  return [...folders, ...SYSTEM_FILES.flatMap((path) => ["--ro-bind-try", path, path])];
+}
