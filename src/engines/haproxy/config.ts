@@ -8,11 +8,12 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
+import { CACHE_FILTERS, cacheRules, cacheSection } from "./cache.ts";
 import { answerRules, countAdmitted, COUNTED } from "./counters.ts";
 import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
-import { letterOf, policyTables, responseRules, scanRules, strictRules } from "./policy.ts";
+import { CACHE_VERSION, letterOf, policyTables, responseRules, scanRules, strictRules } from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
@@ -43,6 +44,9 @@ const COMPRESSED = [
   "image/svg+xml",
 ];
 
+/** It stands in the backends: in the frontend it would come before the cache, which would keep what is compressed. */
+const COMPRESSION = ["compression algo gzip", `compression type ${COMPRESSED.join(" ")}`];
+
 /** The most requests of one route at a time, as a part of all connections, so that one application leaves room. */
 const SHARE_OF_ROUTE = 0.5;
 
@@ -56,6 +60,7 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
     accessProxy(),
     defaults(),
     accessRing(),
+    cacheSection(),
     frontend(context),
     ...backends(strictRules(Buffer.from(challengeSecret(context)).toString("base64"))),
   ];
@@ -123,9 +128,6 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
       ? []
       : [`bind ${at(httpsPort)} ssl crt ${confPath(CERTIFICATE_FILE)} alpn h2,http/1.1`]),
     `maxconn ${spec.maxConnections}`,
-    // Only here: a filter of each backend as well would look at all answers twice.
-    "compression algo gzip",
-    `compression type ${COMPRESSED.join(" ")}`,
     // Clients of IPv6 have whole networks of addresses.
     "tcp-request connection track-sc0 src,ipmask(32,64) table addresses",
     `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
@@ -197,13 +199,20 @@ const NOT_REPEATED = [
 
 /** @param strict the rules of routes with a limit or refused bots, or under attack. */
 function backends(strict: string[]): string[][] {
+  const cached = [...CACHE_FILTERS, ...COMPRESSION];
+  const keeping = cacheRules(CACHE_VERSION);
   return [
-    ["backend repeatable", ...REPEATED],
-    ["backend unrepeatable", ...NOT_REPEATED],
-    ["backend strict-repeatable", ...strict, ...REPEATED],
-    ["backend strict-unrepeatable", ...strict, ...NOT_REPEATED],
+    ["backend repeatable", ...COMPRESSION, ...REPEATED],
+    ["backend unrepeatable", ...COMPRESSION, ...NOT_REPEATED],
+    ["backend strict-repeatable", ...COMPRESSION, ...strict, ...REPEATED],
+    ["backend strict-unrepeatable", ...COMPRESSION, ...strict, ...NOT_REPEATED],
+    ["backend cached-repeatable", ...cached, ...keeping, ...REPEATED],
+    ["backend cached-unrepeatable", ...cached, ...keeping, ...NOT_REPEATED],
+    ["backend strict-cached-repeatable", ...cached, ...strict, ...keeping, ...REPEATED],
+    ["backend strict-cached-unrepeatable", ...cached, ...strict, ...keeping, ...NOT_REPEATED],
     [
       "backend sleeping",
+      ...COMPRESSION,
       ...strict,
       countAdmitted,
       TIMEOUT,

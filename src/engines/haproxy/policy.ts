@@ -38,10 +38,11 @@ const FIELDS = {
   scans: 6,
   hsts: 7,
   directives: 8,
-  level: 9,
-  limit: 10,
-  bots: 11,
-  attack: 12,
+  cache: 9,
+  level: 10,
+  limit: 11,
+  bots: 12,
+  attack: 13,
 };
 
 /**
@@ -60,6 +61,7 @@ export function policyText(policy: EdgePolicy): string {
     policy.refusesScans ? "x" : "",
     hsts === null ? "" : String(hsts.maxAgeSeconds),
     `${hsts?.includesSubdomains === true ? "s" : ""}${hsts?.isPreloaded === true ? "p" : ""}`,
+    policy.cacheVersion ?? "",
     rateLimit === null ? "" : LEVELS[rateLimit.level],
     rateLimit === null ? "" : String(rateLimit.requestsPerMinute),
     policy.refusedBots.map(letterOf).join(""),
@@ -69,8 +71,19 @@ export function policyText(policy: EdgePolicy): string {
 
 /** The policy of an entry's fields; an edge of a former release has none of the fields, or fewer. */
 export function policyOf(fields: string[]): EdgePolicy {
-  const [frame, nosniff, unlisted, scans, hsts = "", directives = "", level = "", limit, bots = "", attack] =
-    fields;
+  const [
+    frame,
+    nosniff,
+    unlisted,
+    scans,
+    hsts = "",
+    directives = "",
+    version = "",
+    level = "",
+    limit,
+    bots = "",
+    attack,
+  ] = fields;
   return {
     frame: keyOf(FRAMES, frame) ?? NO_POLICY.frame,
     isNosniff: nosniff === "n",
@@ -83,6 +96,7 @@ export function policyOf(fields: string[]): EdgePolicy {
             includesSubdomains: directives.includes("s"),
             isPreloaded: directives.includes("p"),
           },
+    cacheVersion: version === "" ? null : version,
     rateLimit: rateLimitOf(level, Number(limit)),
     refusedBots: [...bots].flatMap((letter) => botCategories[letter.charCodeAt(0) - FIRST_LETTER] ?? []),
     refusesScans: scans === "x",
@@ -113,6 +127,9 @@ export function letterOf(category: BotCategory): string {
 function field(name: keyof typeof FIELDS): string {
   return `var(txn.target),field(${FIELDS[name]},:)`;
 }
+
+/** The version of what the cache has of a route; empty when it keeps nothing. */
+export const CACHE_VERSION = field("cache");
 
 const REFUSED = `http-request return ${page(403)} if`;
 

@@ -1,0 +1,81 @@
+// The cache of the edge: answers that applications mark for caches that many clients share. HAProxy forgets no entry by
+// its address, so each entry is kept under an address that has all that makes its answer another: a version of the
+// route, which changes with each purge, stands in it.
+import { MARKED } from "./counters.ts";
+
+const CACHE = "answers";
+
+/** All entries together. HAProxy takes the memory when it starts; the entry that was used longest ago makes room. */
+export const CACHE_MEGABYTES = 16;
+
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** An answer is kept for so long at most, in seconds, whatever it says: many frameworks mark answers for longer. */
+const MAX_AGE_SECONDS = 300;
+
+/** The address of an entry has to fit into a buffer with the headers of its request. */
+const MAX_URL_LENGTH = 2_048;
+
+/** The section of the cache. */
+export function cacheSection(): string[] {
+  return [
+    `cache ${CACHE}`,
+    `total-max-size ${CACHE_MEGABYTES}`,
+    `max-object-size ${MAX_ANSWER_BYTES}`,
+    `max-age ${MAX_AGE_SECONDS}`,
+    "process-vary on",
+  ];
+}
+
+/**
+ * Rules that define `may_be_kept`: the route has marked an answer since the edge remembers it. Requests of all other
+ * routes pass the backends without the cache, and pay for these rules alone. A probe is to reach an instance.
+ * @param version an expression of the version of a route; its value is empty for a route without a cache.
+ */
+export function keptRules(version: string): string[] {
+  return [
+    `http-response ${MARKED.count} if { res.hdr(cache-control) -m beg -i public s-maxage }`,
+    `acl has_marked_answers ${MARKED.counted} gt 0`,
+    `acl keeps_answers ${version} -m len gt 0`,
+    `acl is_short url,length le ${MAX_URL_LENGTH}`,
+    "acl is_never_kept var(txn.probe) -m bool",
+    "acl is_never_kept var(txn.websocket) -m bool",
+    "acl is_never_kept method OPTIONS",
+    "http-request set-var(txn.kept) bool(true) if has_marked_answers keeps_answers is_short !is_never_kept",
+    // An application may read the body of a GET, which the address of an entry does not have.
+    "http-request unset-var(txn.kept) if is_repeatable has_body",
+    "acl may_be_kept var(txn.kept) -m bool",
+  ];
+}
+
+/** The filter of a backend with the cache. It stands before the filter that compresses, so that it keeps what came. */
+export const CACHE_FILTERS = [`filter cache ${CACHE}`, "filter compression"];
+
+/**
+ * Rules of a backend with the cache. An entry has the names that an application hears of: it may make links of them. What
+ * was kept before the edge began to count the route is out of use, since nobody has followed its changes meanwhile.
+ * @param version as for `keptRules`.
+ */
+export function cacheRules(version: string): string[] {
+  const parts = ["var(txn.route)", version, "sc1_get_gpt0", "ssl_fc", "req.fhdr(host)"];
+  const address = parts.map((part) => `/%[${part}]`).join("");
+  return [
+    "http-request set-var(txn.url) url",
+    `http-request set-uri ${address}%[var(txn.url)]`,
+    `http-request cache-use ${CACHE}`,
+    "http-request set-uri %[var(txn.url)]",
+    "http-request set-var(txn.authorized) bool(true) if { req.hdr(authorization) -m found }",
+    "acl is_shared res.hdr(cache-control) -m reg -i '^(public$|s-maxage=[1-9])'",
+    "acl is_fresh res.hdr(cache-control) -m reg -i '^(s-maxage|max-age)=[1-9]'",
+    "acl is_private res.hdr(cache-control) -m beg -i private no-store no-cache",
+    "acl is_private res.hdr(set-cookie) -m found",
+    "acl is_private var(txn.authorized) -m bool",
+    // An application that encodes its answers has to say that they differ.
+    "acl is_encoded res.hdr(content-encoding) -m found",
+    "acl says_vary res.hdr(vary) -m found",
+    `http-response cache-store ${CACHE} if is_shared is_fresh !is_private !is_encoded`,
+    `http-response cache-store ${CACHE} if is_shared is_fresh !is_private says_vary`,
+    // An unsafe method makes the answer that is kept under its address an old one.
+    `http-response cache-store ${CACHE} unless METH_GET`,
+  ];
+}

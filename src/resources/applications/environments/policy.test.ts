@@ -1,0 +1,32 @@
+import { describe, expect, test } from "bun:test";
+import { policyOf } from "./policy.ts";
+import { DEFAULT_SETTINGS } from "./settings.ts";
+
+describe("the version of the edge cache", () => {
+  const versionOf = (settings: object, instances: string[]) =>
+    policyOf({ ...DEFAULT_SETTINGS, ...settings }, instances).cacheVersion;
+
+  test("is the same for the same instances in any order", () => {
+    expect(versionOf({}, ["a", "b"])).toMatch(/^[0-9a-f]{16}$/);
+    expect(versionOf({}, ["b", "a"])).toBe(versionOf({}, ["a", "b"]));
+  });
+
+  test("is another for other instances and after a purge, and absent without a cache", () => {
+    const versions = [
+      versionOf({}, ["a"]),
+      versionOf({}, ["a", "b"]),
+      versionOf({ edge_cache_purge: "one" }, ["a"]),
+      versionOf({ edge_cache_purge: "two" }, ["a"]),
+    ];
+    expect(new Set(versions).size).toBe(versions.length);
+    expect(versionOf({ cache_strategy: "bypass" }, ["a"])).toBeNull();
+  });
+});
+
+test("an environment is under attack from the moment when that was switched on, and not without one", () => {
+  const isUnderAttack = (settings: object) =>
+    policyOf({ ...DEFAULT_SETTINGS, ...settings }, []).isUnderAttack;
+  expect(isUnderAttack({ under_attack_mode_started_at: "2026-11-26T20:43:06.000Z" })).toBe(true);
+  expect(isUnderAttack({ under_attack_mode_started_at: null })).toBe(false);
+  expect(isUnderAttack({})).toBe(false);
+});
