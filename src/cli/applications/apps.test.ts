@@ -139,7 +139,7 @@ test("environments purge-edge-cache says what it has done", async () => {
   const io = fakeIo();
   const words = ["environments", "purge-edge-cache", ENVIRONMENT_ID, "--app", APPLICATION_ID];
   await runCommand(io, url, ...words);
-  expect(io.stdout()).toBe("Purged the edge cache of production.\n");
+  expect(io.stdout).toBe("Purged the edge cache of production.\n");
 });
 
 test("environments update sends what is named, and null for an empty command", async () => {

@@ -28,23 +28,31 @@ export function cacheSection(): string[] {
 }
 
 /**
- * Rules that define `may_be_kept`: the route has marked an answer since the edge remembers it. Requests of all other
- * routes pass the backends without the cache, and pay for these rules alone. A probe is to reach an instance.
+ * Rules that choose the backends with the cache, for routes that have marked an answer since the edge remembers them. A
+ * probe is to reach an instance, and an application may read the body of a GET, which no entry's address has.
+ * `has_marked_answers` comes first in each, so that requests of all other routes pay for nothing else.
  * @param version an expression of the version of a route; its value is empty for a route without a cache.
  */
-export function keptRules(version: string): string[] {
+export function cacheBackends(version: string): string[] {
+  const kept = "if has_marked_answers keeps_answers is_short !is_never_kept";
   return [
-    `http-response ${MARKED.count} if { res.hdr(cache-control) -m beg -i public s-maxage }`,
-    `acl has_marked_answers ${MARKED.counted} gt 0`,
     `acl keeps_answers ${version} -m len gt 0`,
     `acl is_short url,length le ${MAX_URL_LENGTH}`,
     "acl is_never_kept var(txn.probe) -m bool",
     "acl is_never_kept var(txn.websocket) -m bool",
     "acl is_never_kept method OPTIONS",
-    "http-request set-var(txn.kept) bool(true) if has_marked_answers keeps_answers is_short !is_never_kept",
-    // An application may read the body of a GET, which the address of an entry does not have.
-    "http-request unset-var(txn.kept) if is_repeatable has_body",
-    "acl may_be_kept var(txn.kept) -m bool",
+    `use_backend cached-repeatable ${kept} is_lenient is_repeatable !has_body`,
+    `use_backend cached-unrepeatable ${kept} is_lenient !is_repeatable`,
+    `use_backend strict-cached-repeatable ${kept} !is_lenient is_repeatable !has_body`,
+    `use_backend strict-cached-unrepeatable ${kept} !is_lenient !is_repeatable`,
+  ];
+}
+
+/** Rules that note which routes mark answers, in `has_marked_answers`. */
+export function markRules(): string[] {
+  return [
+    `http-response ${MARKED.count} if { res.hdr(cache-control) -m beg -i public s-maxage }`,
+    `acl has_marked_answers ${MARKED.counted} gt 0`,
   ];
 }
 
@@ -54,7 +62,7 @@ export const CACHE_FILTERS = [`filter cache ${CACHE}`, "filter compression"];
 /**
  * Rules of a backend with the cache. An entry has the names that an application hears of: it may make links of them. What
  * was kept before the edge began to count the route is out of use, since nobody has followed its changes meanwhile.
- * @param version as for `keptRules`.
+ * @param version as for `cacheBackends`.
  */
 export function cacheRules(version: string): string[] {
   const parts = ["var(txn.route)", version, "sc1_get_gpt0", "ssl_fc", "req.fhdr(host)"];

@@ -1,6 +1,6 @@
 // Rules against requests that would have an application believe a client, or that two servers could read differently.
 import { PROBE_HEADER } from "../edge.ts";
-import { keptRules } from "./cache.ts";
+import { cacheBackends, markRules } from "./cache.ts";
 import { page } from "./pages.ts";
 import { CACHE_VERSION, IS_LENIENT } from "./policy.ts";
 
@@ -84,11 +84,11 @@ export function backendRules(): string[] {
     "acl has_body req.hdr_cnt(transfer-encoding) gt 0",
     "acl is_repeatable method GET HEAD OPTIONS",
     `acl is_lenient ${IS_LENIENT}`,
-    ...keptRules(CACHE_VERSION),
-    "use_backend cached-repeatable if may_be_kept is_lenient is_repeatable !has_body",
-    "use_backend cached-unrepeatable if may_be_kept is_lenient",
-    "use_backend strict-cached-repeatable if may_be_kept is_repeatable !has_body",
-    "use_backend strict-cached-unrepeatable if may_be_kept",
+    ...markRules(),
+    // Most requests, decided with the fewest conditions.
+    "use_backend repeatable if !has_marked_answers is_lenient is_repeatable !has_body",
+    "use_backend unrepeatable if !has_marked_answers is_lenient",
+    ...cacheBackends(CACHE_VERSION),
     "use_backend repeatable if is_lenient is_repeatable !has_body",
     "use_backend unrepeatable if is_lenient",
     "use_backend strict-repeatable if is_repeatable !has_body",

@@ -2,10 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { policyOf } from "./policy.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
-describe("the version of the edge cache", () => {
-  const versionOf = (settings: object, instances: string[]) =>
-    policyOf({ ...DEFAULT_SETTINGS, ...settings }, instances).cacheVersion;
+function versionOf(settings: object, instances: string[]): string | null {
+  return policyOf({ ...DEFAULT_SETTINGS, ...settings }, instances).cacheVersion;
+}
 
+function isUnderAttack(settings: object): boolean {
+  return policyOf({ ...DEFAULT_SETTINGS, ...settings }, []).isUnderAttack;
+}
+
+describe("the version of the edge cache", () => {
   test("is the same for the same instances in any order", () => {
     expect(versionOf({}, ["a", "b"])).toMatch(/^[0-9a-f]{16}$/);
     expect(versionOf({}, ["b", "a"])).toBe(versionOf({}, ["a", "b"]));
@@ -24,8 +29,6 @@ describe("the version of the edge cache", () => {
 });
 
 test("an environment is under attack from the moment when that was switched on, and not without one", () => {
-  const isUnderAttack = (settings: object) =>
-    policyOf({ ...DEFAULT_SETTINGS, ...settings }, []).isUnderAttack;
   expect(isUnderAttack({ under_attack_mode_started_at: "2026-11-26T20:43:06.000Z" })).toBe(true);
   expect(isUnderAttack({ under_attack_mode_started_at: null })).toBe(false);
   expect(isUnderAttack({})).toBe(false);
