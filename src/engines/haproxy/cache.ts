@@ -65,25 +65,47 @@ export const CACHE_FILTERS = [`filter cache ${CACHE}`, "filter compression"];
  * @param version as for `cacheBackends`.
  */
 export function cacheRules(version: string): string[] {
-  const parts = ["var(txn.route)", version, "sc1_get_gpt0", "ssl_fc", "req.fhdr(host)"];
-  const address = parts.map((part) => `/%[${part}]`).join("");
   return [
-    "http-request set-var(txn.url) url",
-    `http-request set-uri ${address}%[var(txn.url)]`,
-    `http-request cache-use ${CACHE}`,
-    "http-request set-uri %[var(txn.url)]",
+    ...lookUp(version),
     "http-request set-var(txn.authorized) bool(true) if { req.hdr(authorization) -m found }",
     "acl is_shared res.hdr(cache-control) -m reg -i '^(public$|s-maxage=[1-9])'",
     "acl is_fresh res.hdr(cache-control) -m reg -i '^(s-maxage|max-age)=[1-9]'",
     "acl is_private res.hdr(cache-control) -m beg -i private no-store no-cache",
     "acl is_private res.hdr(set-cookie) -m found",
     "acl is_private var(txn.authorized) -m bool",
+    // The end of a connection may be the end of an answer, or of an application.
+    "acl has_end res.hdr(content-length) -m found",
+    "acl has_end res.hdr(transfer-encoding) -m found",
     // An application that encodes its answers has to say that they differ.
     "acl is_encoded res.hdr(content-encoding) -m found",
     "acl says_vary res.hdr(vary) -m found",
-    `http-response cache-store ${CACHE} if is_shared is_fresh !is_private !is_encoded`,
-    `http-response cache-store ${CACHE} if is_shared is_fresh !is_private says_vary`,
-    // An unsafe method makes the answer that is kept under its address an old one.
-    `http-response cache-store ${CACHE} unless METH_GET`,
+    `http-response cache-store ${CACHE} if is_shared is_fresh has_end !is_private !is_encoded`,
+    `http-response cache-store ${CACHE} if is_shared is_fresh has_end !is_private says_vary`,
+    ENDS_KEPT,
   ];
+}
+
+/** An unsafe method makes the answer that is kept under its address an old one. */
+const ENDS_KEPT = `http-response cache-store ${CACHE} unless METH_GET`;
+
+/** Rules of a backend that keeps and uses no answers, but has unsafe methods end what is kept. */
+export function endingRules(version: string): string[] {
+  return [
+    `acl ends_kept ${version} -m len gt 0`,
+    `acl is_short url,length le ${MAX_URL_LENGTH}`,
+    "acl is_safe method GET HEAD OPTIONS",
+    ...lookUp(version, "if !is_safe ends_kept is_short"),
+    ENDS_KEPT,
+  ];
+}
+
+function lookUp(version: string, condition = ""): string[] {
+  const parts = ["var(txn.route)", version, "sc1_get_gpt0", "ssl_fc", "req.fhdr(host)"];
+  const address = parts.map((part) => `/%[${part}]`).join("");
+  return [
+    "set-var(txn.url) url",
+    `set-uri ${address}%[var(txn.url)]`,
+    `cache-use ${CACHE}`,
+    "set-uri %[var(txn.url)]",
+  ].map((action) => `http-request ${action} ${condition}`.trimEnd());
 }

@@ -8,7 +8,7 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
-import { CACHE_FILTERS, cacheRules, cacheSection } from "./cache.ts";
+import { CACHE_FILTERS, cacheRules, cacheSection, endingRules } from "./cache.ts";
 import { answerRules, countAdmitted, COUNTED } from "./counters.ts";
 import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
@@ -212,8 +212,10 @@ function backends(strict: string[]): string[][] {
     ["backend strict-cached-unrepeatable", ...cached, ...strict, ...keeping, ...NOT_REPEATED],
     [
       "backend sleeping",
+      ...CACHE_FILTERS,
       ...COMPRESSION,
       ...strict,
+      ...endingRules(CACHE_VERSION),
       countAdmitted,
       TIMEOUT,
       "option http-server-close",

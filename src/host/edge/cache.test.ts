@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { passOf } from "../../../tests/support/engines/challenge.ts";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { withSocket } from "../../lib/unix-socket.ts";
 
 const SHARED = { "cache-control": "public, max-age=60" };
 const KEPT = { cacheVersion: "v1" };
@@ -135,7 +137,7 @@ describe("an answer", () => {
     expect(await isKept({ path: "/all" })).toBe(false);
   });
 
-  test("is compressed for the clients that take it so, whoever asked first", async () => {
+  test("is compressed for the clients that take it so, in each order", async () => {
     await mark();
     const answers = [await raw("gzip"), await raw("identity"), await raw("gzip")];
     expect(answers.map(({ headers }) => headers.get("content-encoding"))).toEqual(["gzip", null, "gzip"]);
@@ -167,7 +169,63 @@ describe("an answer", () => {
   });
 });
 
+/** Answers each request with the same bytes, and ends the connection. @returns how often it was asked. */
+function serveBytes(id: string, bytes: string): () => number {
+  let count = 0;
+  const data = (socket: Bun.Socket) => {
+    count += 1;
+    socket.end(bytes);
+  };
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data } });
+  lone.keep(server);
+  lone.add(id, "running", server.port);
+  return () => count;
+}
+
+test.each([
+  ["chunked", "transfer-encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n", true],
+  ["of a length", "content-length: 4\r\n\r\nabcd", true],
+  ["that ends too early", "content-length: 9\r\n\r\nabcd", false],
+  ["whose chunks break off", "transfer-encoding: chunked\r\n\r\n4\r\nabcd\r\n", false],
+  ["whose end nobody can tell", "connection: close\r\n\r\nabcd", false],
+])("an answer %s is kept only when it is whole", async (_, rest, isWhole) => {
+  const count = serveBytes("bytes", `HTTP/1.1 200 OK\r\ncache-control: public, max-age=60\r\n${rest}`);
+  await lone.route("a", [NAME], "bytes", 30, KEPT);
+  for (const _request of [1, 2, 3]) await rawPath("/");
+  expect(count()).toBe(isWhole ? 2 : 3);
+});
+
+function second(): number {
+  return Math.floor(Date.now() / 1_000);
+}
+
+/** Has the edge forget a route, as it does after a while without requests. */
+async function forget(route: string): Promise<void> {
+  await withSocket(lone.engine.context.paths.socket, async (unix) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await Bun.connect({
+      unix,
+      socket: {
+        open: (socket) => void socket.write(`clear table routes key ${route}\n`),
+        data: () => {},
+        close: () => resolve(),
+      },
+    });
+    await promise;
+  });
+}
+
 describe("what is kept", () => {
+  test("is out of use once the edge has forgotten its route", async () => {
+    const began = second();
+    expect(await isKept()).toBe(true);
+    await until("another second", () => second() > began + 1);
+    await forget("a");
+    await mark();
+    expect((await ask()).isKept).toBe(false);
+    expect((await ask()).isKept).toBe(true);
+  });
+
   test("belongs to one name as the client has written it, and to one route", async () => {
     await lone.route("a", [NAME, "c.localhost"], "app", 30, KEPT);
     await lone.route("b", ["b.localhost"], "other", 30, KEPT);
@@ -195,6 +253,11 @@ describe("what is kept", () => {
     await lone.route("a", [NAME], "other", 30, {});
     expect((await ask()).isKept).toBe(false);
     expect((await ask()).isKept).toBe(false);
+    // What was kept under the same version is as old as under another.
+    await lone.route("a", [NAME], "app", 30, KEPT);
+    expect((await ask()).isKept).toBe(false);
+    await lone.route("a", [NAME], "app", 30, KEPT);
+    expect((await ask()).isKept).toBe(true);
   });
 
   test("has the headers of the present policy", async () => {
@@ -219,6 +282,20 @@ describe("what is kept", () => {
     const before = asked;
     const seen = await lone.edge.probe({ name: NAME, path: "/", timeoutSeconds: 5 });
     expect([seen.status, asked]).toEqual([200, before + 1]);
+  });
+
+  test("is ended by a request that is held while its application starts", async () => {
+    expect(await isKept()).toBe(true);
+    const port = lone.applications.get("app")?.port ?? 0;
+    lone.change("app", { state: "starting", port: 0 });
+    await lone.route("b", ["b.localhost"], null);
+    const held = ask({ method: "POST" });
+    await until("it is held", () => lone.edge.waiting === 1);
+    lone.change("app", { state: "running", port });
+    expect((await held).status).toBe(200);
+    await lone.route("b", ["b.localhost"], null);
+    expect((await ask()).isKept).toBe(false);
+    expect((await ask()).isKept).toBe(true);
   });
 
   test("answers for no application that sleeps", async () => {

@@ -1,3 +1,4 @@
+// The policy of the edge that comes of the settings of an environment.
 import { describe, expect, test } from "bun:test";
 import { policyOf } from "./policy.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
