@@ -60,7 +60,7 @@ export function markRules(): string[] {
 export const CACHE_FILTERS = [`filter cache ${CACHE}`, "filter compression"];
 
 /**
- * Rules of a backend with the cache. An entry has the names that an application hears of: it may make links of them. What
+ * Rules of a backend with the cache. An entry has the names that an application receives: it may make links of them. What
  * was kept before the edge began to count the route is out of use, since nobody has followed its changes meanwhile.
  * @param version as for `cacheBackends`.
  */
