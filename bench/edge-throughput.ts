@@ -159,7 +159,7 @@ async function startEdge({ atEnd }: Endings, application: number, names: number)
   const edge = await LoneEdge.start();
   atEnd(() => edge.close());
   edge.add("a", "running", application);
-  await edge.route("a", [NAME], "a", 30, policyOf(DEFAULT_SETTINGS));
+  await edge.route("a", [NAME], "a", 30, policyOf(DEFAULT_SETTINGS, ["a"]));
   for (let first = 1; first < names; first += NAMES_OF_ROUTE) {
     const others = Array.from({ length: NAMES_OF_ROUTE }, (_, index) => `n${first + index}.localhost`);
     await edge.route(`r${first}`, others, "a");

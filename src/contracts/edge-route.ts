@@ -64,6 +64,11 @@ const policySchema = z.strictObject({
       isPreloaded: z.boolean(),
     }),
   ),
+  /**
+   * Marked answers are kept in the cache of the edge. Another version makes all that was kept before unused; null keeps
+   * nothing. Routes that were kept before this existed lack it.
+   */
+  cacheVersion: z._default(z.nullable(z.string().check(z.regex(/^[a-z0-9]{1,16}$/))), null),
   rateLimit: z.nullable(
     z.strictObject({ level: z.enum(rateLimitLevels), requestsPerMinute: z.literal([...rateLimits]) }),
   ),
@@ -84,6 +89,7 @@ export const NO_POLICY: EdgePolicy = {
   isNosniff: false,
   isUnlisted: false,
   hsts: null,
+  cacheVersion: null,
   rateLimit: null,
   refusedBots: [],
   refusesScans: false,

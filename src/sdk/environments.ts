@@ -92,6 +92,15 @@ export class Environments extends Collection<EnvironmentKind> {
     return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/stop` });
   }
 
+  /** Has the edge answer with nothing that it has kept of the environment so far. */
+  async purgeEdgeCache(id: string): Promise<EnvironmentDocument> {
+    return await this.connection.send({
+      method: "POST",
+      path: `${this.pathOf(id)}/purge-edge-cache`,
+      body: {},
+    });
+  }
+
   /** Reads the metrics, of the last six hours by default; nothing is woken. */
   async metrics(id: string, period?: MetricPeriod, step?: MetricStep): Promise<EnvironmentMetrics> {
     return await readMetrics<EnvironmentMetrics>(this.connection, this.pathOf(id), period, step);

@@ -130,6 +130,18 @@ test("environments are listed, created and deleted in the application that --app
   expect(requests).toContain(`DELETE ${environmentPath}`);
 });
 
+test("environments purge-edge-cache says what it has done", async () => {
+  const url = serve({
+    ...named,
+    [`GET ${environmentPath}`]: one(environment),
+    [`POST ${environmentPath}/purge-edge-cache`]: one(environment),
+  });
+  const io = fakeIo();
+  const words = ["environments", "purge-edge-cache", ENVIRONMENT_ID, "--app", APPLICATION_ID];
+  await runCommand(io, url, ...words);
+  expect(io.stdout).toBe("Purged the edge cache of production.\n");
+});
+
 test("environments update sends what is named, and null for an empty command", async () => {
   const url = serve({
     ...named,

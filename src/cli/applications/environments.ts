@@ -26,6 +26,7 @@ export function addEnvironments(program: Command, session: Session): void {
   addEnvironmentList(environments, session);
   addEnvironmentCreate(environments, session);
   addEnvironmentUpdate(environments, session);
+  addEdgeCachePurge(environments, session);
   addEnvironmentDelete(environments, session);
   withExamples(environments, [
     "pilvi environments list",
@@ -82,6 +83,22 @@ function addEnvironmentCreate(environments: Command, session: Session): void {
     },
   );
   withExamples(command, ["pilvi environments create staging --branch develop"]);
+}
+
+function addEdgeCachePurge(environments: Command, session: Session): void {
+  const command = environments
+    .command("purge-edge-cache")
+    .description("have the edge answer with nothing that it has kept of an environment so far")
+    .argument("<name-or-id>", nameArgument("environment"));
+  withJson(withApp(command)).action(async (nameOrId: string, options: AppOptions & { json?: true }) => {
+    const client = await session.client();
+    const id = await applicationIdOf(session, client, options);
+    const { data } = await find(environmentKind(id), client, nameOrId);
+    const purged = await client.applications.environments(id).purgeEdgeCache(data.id);
+    if (options.json === true) return session.io.out(jsonText(purged));
+    session.io.out(`Purged the edge cache of ${data.attributes.name}.\n`);
+  });
+  withExamples(command, ["pilvi environments purge-edge-cache production"]);
 }
 
 function addEnvironmentDelete(environments: Command, session: Session): void {

@@ -8,11 +8,12 @@ import { PORT_HEADER, PROBE_HEADER, USE_MEMORY_MS } from "../edge.ts";
 import { luaScript } from "./lua.ts";
 import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts";
 import { BOTS_FILE, botsFile } from "./bots.ts";
+import { CACHE_FILTERS, cacheRules, cacheSection, endingRules } from "./cache.ts";
 import { answerRules, countAdmitted, COUNTED } from "./counters.ts";
 import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
-import { letterOf, policyRules, policyTables, STRICTNESSES, strictRules, usualRules } from "./policy.ts";
+import { CACHE_VERSION, letterOf, policyRules, policyTables, STRICTNESSES } from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
@@ -43,6 +44,9 @@ const COMPRESSED = [
   "image/svg+xml",
 ];
 
+/** It stands in the backends: in the frontend it would come before the cache, which would keep what is compressed. */
+const COMPRESSION = ["compression algo gzip", `compression type ${COMPRESSED.join(" ")}`];
+
 /** The most requests of one route at a time, as a part of all connections, so that one application leaves room. */
 const SHARE_OF_ROUTE = 0.5;
 
@@ -56,6 +60,7 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
     accessProxy(),
     defaults(),
     accessRing(),
+    cacheSection(),
     frontend(context),
     ...backends(Buffer.from(challengeSecret(context)).toString("base64")),
   ];
@@ -123,9 +128,6 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
       ? []
       : [`bind ${at(httpsPort)} ssl crt ${confPath(CERTIFICATE_FILE)} alpn h2,http/1.1`]),
     `maxconn ${spec.maxConnections}`,
-    // Only here: a filter of each backend as well would look at all answers twice.
-    "compression algo gzip",
-    `compression type ${COMPRESSED.join(" ")}`,
     // Clients of IPv6 have whole networks of addresses.
     "tcp-request connection track-sc0 src,ipmask(32,64) table addresses",
     `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
@@ -196,16 +198,38 @@ const NOT_REPEATED = [
 
 /** @param key the secret of challenges, in base64. */
 function backends(key: string): string[][] {
-  const strict = [...policyRules(), ...strictRules(key)];
-  const rules = { usual: usualRules(), lenient: policyRules(), strict };
+  const rules = policyRules(key);
   return [
-    ...STRICTNESSES.flatMap((each) => [
-      [`backend ${each}-repeatable`, ...rules[each], ...REPEATED],
-      [`backend ${each}-unrepeatable`, ...rules[each], ...NOT_REPEATED],
-    ]),
+    ...STRICTNESSES.flatMap((each) => {
+      const { requests, answers } = rules[each];
+      const common = [...COMPRESSION, ...requests, ...answers];
+      return [
+        [`backend ${each}-repeatable`, ...common, ...REPEATED],
+        [`backend ${each}-unrepeatable`, ...common, ...NOT_REPEATED],
+      ];
+    }),
+    ...(["lenient", "strict"] as const).flatMap((each) => {
+      const { requests, answers } = rules[each];
+      // What is kept has none of the headers of the policy, which may change.
+      const common = [
+        ...CACHE_FILTERS,
+        ...COMPRESSION,
+        ...requests,
+        ...cacheRules(CACHE_VERSION),
+        ...answers,
+      ];
+      return [
+        [`backend ${each}-cached-repeatable`, ...common, ...REPEATED],
+        [`backend ${each}-cached-unrepeatable`, ...common, ...NOT_REPEATED],
+      ];
+    }),
     [
       "backend sleeping",
-      ...strict,
+      ...CACHE_FILTERS,
+      ...COMPRESSION,
+      ...rules.strict.requests,
+      ...endingRules(CACHE_VERSION),
+      ...rules.strict.answers,
       countAdmitted,
       TIMEOUT,
       "option http-server-close",

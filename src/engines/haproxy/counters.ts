@@ -12,14 +12,23 @@ const STATUSES = ["lt 300", "300:399", "400:499", "ge 500"];
 /** The counter of requests that no rule has refused. */
 const ADMITTED = 1 + answerNames.length;
 
+/** The counter of answers that are marked for caches that many clients share. */
+const MARKED_ANSWERS = 1 + ADMITTED;
+
 /** What the table has of each route: `gpt0` is the second in which HAProxy began to count. */
-export const COUNTED = `conn_cur,http_req_rate(1s),gpt0,gpc(${1 + ADMITTED})`;
+export const COUNTED = `conn_cur,http_req_rate(1s),gpt0,gpc(${1 + MARKED_ANSWERS})`;
 
 /** Counts a request that is not logged. */
 export const countUnlogged = `http-request sc-inc-gpc(${UNLOGGED},1)`;
 
 /** Counts a request that no rule has refused. */
 export const countAdmitted = `http-request sc-inc-gpc(${ADMITTED},1)`;
+
+/** Counts a marked answer, and says how many there were. */
+export const MARKED = {
+  count: `sc-inc-gpc(${MARKED_ANSWERS},1)`,
+  counted: `sc_get_gpc(${MARKED_ANSWERS},1)`,
+} as const;
 
 /**
  * Counts answers, those of the edge itself too, but not those to probes. Each is counted here rather than by its line: no

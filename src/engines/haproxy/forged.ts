@@ -1,7 +1,8 @@
 // Rules against requests that would have an application believe a client, or that two servers could read differently.
 import { PROBE_HEADER } from "../edge.ts";
+import { cacheBackends, markRules } from "./cache.ts";
 import { page } from "./pages.ts";
-import { IS_LENIENT, IS_USUAL } from "./policy.ts";
+import { CACHE_VERSION, IS_LENIENT, IS_USUAL } from "./policy.ts";
 
 /**
  * Headers with which applications judge who asks, and which clients must not set. Those of other networks in front of the
@@ -84,8 +85,11 @@ export function backendRules(): string[] {
     "acl is_repeatable method GET HEAD OPTIONS",
     `acl is_usual ${IS_USUAL}`,
     `acl is_lenient ${IS_LENIENT}`,
-    "use_backend usual-repeatable if is_usual is_repeatable !has_body",
-    "use_backend usual-unrepeatable if is_usual",
+    ...markRules(),
+    // Most requests, decided with the fewest conditions.
+    "use_backend usual-repeatable if !has_marked_answers is_usual is_repeatable !has_body",
+    "use_backend usual-unrepeatable if !has_marked_answers is_usual",
+    ...cacheBackends(CACHE_VERSION),
     "use_backend lenient-repeatable if is_lenient is_repeatable !has_body",
     "use_backend lenient-unrepeatable if is_lenient",
     "use_backend strict-repeatable if is_repeatable !has_body",

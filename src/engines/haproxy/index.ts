@@ -9,13 +9,14 @@ import type { Engine } from "../engine.ts";
 import type { ForeignProgram } from "../foreign-program.ts";
 import { plainLine } from "../log-line.ts";
 import { grantedMemory } from "../memory.ts";
+import { CACHE_MEGABYTES } from "./cache.ts";
 import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, probeSecret, SOCKET_NAME } from "./config.ts";
 import { program } from "./program.ts";
 import { READY_LINE } from "./ready-line.ts";
 import { changeTable, isReady, mapFile, readTable, readUsage, showCertificate, textsOf } from "./runtime.ts";
 
-/** HAProxy with its maps, and the tables that it counts clients and routes in. */
-const OWN_MEMORY_BYTES = 256 * 1024 ** 2;
+/** HAProxy with its maps, the tables that it counts clients and routes in, and its cache. */
+const OWN_MEMORY_BYTES = (256 + CACHE_MEGABYTES) * 1024 ** 2;
 /** The requests of all customers pass it, however many of their applications keep the processors busy. */
 const PROCESSOR_WEIGHT = 16;
 /** A client's connection and that to the application: two buffers of 16 kB each, and TLS. */

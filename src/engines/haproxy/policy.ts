@@ -1,4 +1,5 @@
 // The policy of a route as fields of its entry in the map of targets, and the rules of the configuration that read them.
+import { isDeepStrictEqual } from "node:util";
 import {
   botCategories,
   NO_POLICY,
@@ -42,22 +43,29 @@ const FIELDS = {
   limit: 10,
   bots: 11,
   attack: 12,
+  cache: 13,
 };
 
-/**
- * Whether an entry has neither a limit nor refused bots, and is not under attack: the last four fields are empty. Few
- * routes have them, and the rules for them are many, so requests of other routes pass none of these rules.
- */
-export const IS_LENIENT = "var(txn.target) -m end ::::";
-
-/** The policy of an environment whose settings nobody has changed. */
+/** The policy of an environment whose settings nobody has changed, but for its cache. */
 export const USUAL_POLICY: EdgePolicy = { ...NO_POLICY, frame: "deny", isNosniff: true, refusesScans: true };
 
-/** Whether an entry has the usual policy, whose rules are made once and not from the fields of each request's route. */
-export const IS_USUAL = `var(txn.target) -m end :${policyText(USUAL_POLICY)}`;
-
-/** How much of a policy the backend of a route obeys: the usual policy, any without refusals of clients, or any. */
+/**
+ * The backends that a route's requests go to: those for the usual policy, whose few rules are ready-made; those for
+ * policies that refuse no clients; and those with all rules, which are many. A word at the end of an entry chooses; an
+ * entry without any is that of a former release, and goes to the last.
+ */
 export const STRICTNESSES = ["usual", "lenient", "strict"] as const;
+
+export type Strictness = (typeof STRICTNESSES)[number];
+
+/** Whether an entry has the usual policy, and whether it refuses no clients. */
+export const IS_USUAL = "var(txn.target) -m end :usual";
+export const IS_LENIENT = "var(txn.target) -m end :usual :lenient";
+
+function strictnessOf(policy: EdgePolicy): Strictness {
+  if (policy.rateLimit !== null || policy.refusedBots.length > 0 || policy.isUnderAttack) return "strict";
+  return isDeepStrictEqual({ ...policy, cacheVersion: null }, USUAL_POLICY) ? "usual" : "lenient";
+}
 
 /** The policy as fields, separated by colons. */
 export function policyText(policy: EdgePolicy): string {
@@ -73,13 +81,26 @@ export function policyText(policy: EdgePolicy): string {
     rateLimit === null ? "" : String(rateLimit.requestsPerMinute),
     policy.refusedBots.map(letterOf).join(""),
     policy.isUnderAttack ? "a" : "",
+    policy.cacheVersion ?? "",
+    strictnessOf(policy),
   ].join(":");
 }
 
 /** The policy of an entry's fields; an edge of a former release has none of the fields, or fewer. */
 export function policyOf(fields: string[]): EdgePolicy {
-  const [frame, nosniff, unlisted, scans, hsts = "", directives = "", level = "", limit, bots = "", attack] =
-    fields;
+  const [
+    frame,
+    nosniff,
+    unlisted,
+    scans,
+    hsts = "",
+    directives = "",
+    level = "",
+    limit,
+    bots = "",
+    attack,
+    version = "",
+  ] = fields;
   return {
     frame: keyOf(FRAMES, frame) ?? NO_POLICY.frame,
     isNosniff: nosniff === "n",
@@ -92,6 +113,7 @@ export function policyOf(fields: string[]): EdgePolicy {
             includesSubdomains: directives.includes("s"),
             isPreloaded: directives.includes("p"),
           },
+    cacheVersion: version === "" ? null : version,
     rateLimit: rateLimitOf(level, Number(limit)),
     refusedBots: [...bots].flatMap((letter) => botCategories[letter.charCodeAt(0) - FIRST_LETTER] ?? []),
     refusesScans: scans === "x",
@@ -123,20 +145,33 @@ function field(name: keyof typeof FIELDS): string {
   return `var(txn.target),field(${FIELDS[name]},:)`;
 }
 
+/** The version of what the cache has of a route; empty when it keeps nothing. */
+export const CACHE_VERSION = field("cache");
+
 const REFUSED = `http-request return ${page(403)} if`;
 
 /** The host's own probes pass all rules. */
 const NO_PROBE = "!{ var(txn.probe) -m bool }";
 
-/** Rules for routes with the usual policy. */
-export function usualRules(): string[] {
-  return [...scanRules(""), set("X-Frame-Options", FRAMES.deny), set("X-Content-Type-Options", "nosniff")];
+/** The rules of a backend for the policy of its routes. */
+export interface PolicyRules {
+  requests: string[];
+  answers: string[];
 }
 
-/** Rules that read the policy from the route, but for its refusals of clients. */
-export function policyRules(): string[] {
-  const refuses = `${field("scans")} -m str x`;
-  return [...scanRules(`if { ${refuses} }`), ...responseRules()];
+/** @param key the secret of challenges, in base64. */
+export function policyRules(key: string): Record<Strictness, PolicyRules> {
+  const scans = scanRules(`if { ${field("scans")} -m str x }`);
+  const answers = responseRules();
+  return {
+    usual: { requests: scanRules(""), answers: usualAnswers() },
+    lenient: { requests: scans, answers },
+    strict: { requests: [...scans, ...strictRules(key)], answers },
+  };
+}
+
+function usualAnswers(): string[] {
+  return [set("X-Frame-Options", FRAMES.deny), set("X-Content-Type-Options", "nosniff")];
 }
 
 /**
@@ -160,7 +195,7 @@ function scanRules(condition: string): string[] {
  * host's own probes pass.
  * @param key the secret of challenges, in base64.
  */
-export function strictRules(key: string): string[] {
+function strictRules(key: string): string[] {
   return [
     `acl refuses_bots ${field("bots")} -m len gt 0`,
     `http-request set-var(txn.bot) req.fhdr(user-agent),lower,map_sub(${confPath(BOTS_FILE)}) if refuses_bots`,

@@ -10,13 +10,15 @@ export class Routes {
   /** The route that each name leads to: the route that asked for it last. */
   readonly #owners = new Map<string, string>();
   readonly #ofInstance = new Map<string, Set<string>>();
+  /** Since which sequence a route has its version of the cache. */
+  readonly #cacheVersions = new Map<string, { version: string | null; since: number }>();
   #sequence = 0;
 
   /** Takes routes up in their order. */
   load(kept: readonly KeptRoute[]): void {
     for (const { sequence, route } of kept) {
-      this.put(route);
       this.#sequence = Math.max(this.#sequence, sequence);
+      this.put(route);
     }
   }
 
@@ -48,7 +50,8 @@ export class Routes {
    * @returns the routes that have lost names, as they are now.
    */
   put(route: EdgeRoute): EdgeRoute[] {
-    this.remove(route.id);
+    this.#forget(route.id);
+    this.#keepCacheVersion(route);
     const losers = new Set<string>();
     for (const name of route.names) {
       const former = this.#owners.get(name);
@@ -61,6 +64,11 @@ export class Routes {
   }
 
   remove(id: string): void {
+    this.#forget(id);
+    this.#cacheVersions.delete(id);
+  }
+
+  #forget(id: string): void {
     const route = this.#routes.get(id);
     if (route === undefined) return;
     this.#routes.delete(id);
@@ -77,9 +85,22 @@ export class Routes {
     const targets: EdgeTable["targets"] = new Map();
     for (const { id, instances, settings } of this.#routes.values()) {
       const ports = instances.map(portOf).filter((port) => port > 0);
-      targets.set(id, { ports, ...settings });
+      const policy = { ...settings.policy, cacheVersion: this.#cacheVersionOf(id) };
+      targets.set(id, { ports, ...settings, policy });
     }
     return { names: new Map(this.#owners), targets };
+  }
+
+  #keepCacheVersion({ id, settings }: EdgeRoute): void {
+    const version = settings.policy.cacheVersion;
+    if (this.#cacheVersions.get(id)?.version !== version)
+      this.#cacheVersions.set(id, { version, since: this.#sequence });
+  }
+
+  /** A version that a route has again is another, since nothing has ended meanwhile what was kept under the former. */
+  #cacheVersionOf(id: string): string | null {
+    const { version = null, since = 0 } = this.#cacheVersions.get(id) ?? {};
+    return version === null ? null : `${version}.${since}`;
   }
 
   #index(instance: string): Set<string> {

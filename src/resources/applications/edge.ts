@@ -59,7 +59,7 @@ export async function ensureRoute(
     id,
     names,
     instances,
-    settings: { timeoutSeconds: settings.timeout, policy: policyOf(settings) },
+    settings: { timeoutSeconds: settings.timeout, policy: policyOf(settings, instances) },
   };
   await driver.ensureRoute(route).catch((error: unknown) => {
     // The host keeps the route, and brings an edge to it that did not take it now.

@@ -135,6 +135,25 @@ describe("an environment", () => {
     ]);
   });
 
+  test("has its marked answers kept at the edge until a purge or a deployment", async () => {
+    const path = `/environments/${application.environmentId}`;
+    const count = async () => Number(await application.text("/?counted"));
+    const isKept = async () => (await count()) === (await count());
+    await until("an answer is kept", isKept);
+    const kept = await count();
+    const purged = await pilvi.api("POST", `${path}/purge-edge-cache`, {});
+    expect(purged.status).toBe(200);
+    await until("the application answers", async () => (await count()) !== kept);
+    await until("an answer is kept", isKept);
+    const files = { ...bunServer("one"), "notes.md": "Another release." };
+    expect((await application.deploy(files)).attributes.status).toBe("deployment.succeeded");
+    expect(await count()).toBe(1);
+    const wrong = await pilvi.api("POST", `${path}/purge-edge-cache`, { path: "/a", prefix: "/b" });
+    expect([wrong.status, wrong.body]).toMatchObject([422, { errors: { prefix: [expect.any(String)] } }]);
+    expect((await pilvi.api("PATCH", path, { cache_strategy: "bypass" })).status).toBe(200);
+    await until("nothing is kept", async () => !(await isKept()));
+  });
+
   test("gets a changed variable by a restart of the same release", async () => {
     const path = `/environments/${application.environmentId}/variables`;
     const variables = [{ key: "GREETING", value: "good morning" }];

@@ -16,11 +16,15 @@ export function bunServer(text: string): Files {
     "bunfig.toml": "# This program runs on Bun.\n",
     "package.json": JSON.stringify({ name: "shop", private: true, scripts: { start: "bun server.ts" } }),
     "server.ts": `
+      let counted = 0;
+      const marked = { headers: { "cache-control": "public, max-age=60" } };
       const server = Bun.serve({
         port: Number(process.env.PORT),
         hostname: "127.0.0.1",
         fetch(request) {
-          const name = new URL(request.url).searchParams.get("variable");
+          const { searchParams } = new URL(request.url);
+          if (searchParams.has("counted")) return new Response(String((counted += 1)), marked);
+          const name = searchParams.get("variable");
           return new Response(name === null ? ${JSON.stringify(text)} : String(process.env[name]));
         },
       });

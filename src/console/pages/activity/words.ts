@@ -12,6 +12,7 @@ const VERBS: Record<string, string> = {
   purge: "deleted the backups of",
   "rotate-credentials": "made new credentials of",
   "end-grace": "ended the former credentials of",
+  "purge-edge-cache": "purged the edge cache of",
   "rotate-deploy-key": "made a new deploy key of",
   "delete-key": "deleted a key of",
   "rotate-secret": "made a new secret of",

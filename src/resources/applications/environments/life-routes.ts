@@ -9,7 +9,8 @@ import { deploymentResource } from "../deployments/schema.ts";
 import { environmentParams, type applicationParams } from "../params.ts";
 import { environmentLogOperation } from "../logs/operation.ts";
 import { environmentMetricsOperation } from "../metrics/operation.ts";
-import { environmentStart } from "./schema.ts";
+import { purgeEdgeCache } from "./purge.ts";
+import { edgeCachePurge, environmentStart } from "./schema.ts";
 import { startEnvironment, stopEnvironment } from "./start-stop.ts";
 import type { EnvironmentRow } from "./store.ts";
 
@@ -21,6 +22,7 @@ export function lifeOperations(context: KindContext, routes: EnvironmentRoutes):
   return [
     startOperation(context),
     stopOperation(context, routes),
+    purgeOperation(context, routes),
     environmentLogOperation(context),
     environmentMetricsOperation(context),
   ];
@@ -34,6 +36,19 @@ function stopOperation(context: KindContext, routes: EnvironmentRoutes): Operati
     successText: "The environment, which is `stopped`.",
     canConflict: true,
     act: async (request) => ({ row: await stopEnvironment(context, request), isReplayed: false }),
+  });
+}
+
+function purgeOperation(context: KindContext, routes: EnvironmentRoutes): Operation {
+  return routes.action({
+    verb: "purge-edge-cache",
+    summary: "Purge the edge cache of an environment",
+    description:
+      "The edge answers with nothing that it has kept of the environment so far. In force within a second. A deployment does the same.",
+    successText: "The environment.",
+    body: edgeCachePurge,
+    canConflict: true,
+    act: async (request) => ({ row: await purgeEdgeCache(context, request), isReplayed: false }),
   });
 }
 

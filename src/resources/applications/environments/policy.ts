@@ -1,21 +1,37 @@
 // The policy of the edge for an environment, from its settings.
 import type { EdgePolicy } from "../../../contracts/edge-route.ts";
+import { sha256Hex } from "../../../lib/secrets.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 
 /** The limit of a level without a number. */
 const DEFAULT_REQUESTS_PER_MINUTE = 300;
 
-export function policyOf(settings: EnvironmentSettings): EdgePolicy {
+/** Hexadecimal digits of a version of the cache: no two versions of an environment are alike. */
+const VERSION_LENGTH = 16;
+
+/** @param instances the ids of all instances of the environment's route; each deployment has others. */
+export function policyOf(settings: EnvironmentSettings, instances: readonly string[]): EdgePolicy {
   return {
     frame: settings.response_headers_frame,
     isNosniff: settings.response_headers_content_type === "nosniff",
     isUnlisted: settings.response_headers_robots_tag === "noindex, nofollow",
     hsts: hstsOf(settings.response_headers_hsts),
+    cacheVersion: cacheVersionOf(settings, instances),
     rateLimit: rateLimitOf(settings),
     refusedBots: [...new Set(settings.firewall_bot_categories)],
     refusesScans: settings.firewall_block_path,
     isUnderAttack: (settings.under_attack_mode_started_at ?? null) !== null,
   };
+}
+
+/** Each deployment and each purge has another version. */
+function cacheVersionOf(
+  { cache_strategy, edge_cache_purge = "" }: EnvironmentSettings,
+  instances: readonly string[],
+): string | null {
+  if (cache_strategy === "bypass") return null;
+  const parts = [edge_cache_purge, ...instances.toSorted()];
+  return sha256Hex(JSON.stringify(parts)).slice(0, VERSION_LENGTH);
 }
 
 function hstsOf(hsts: EnvironmentSettings["response_headers_hsts"]): EdgePolicy["hsts"] {

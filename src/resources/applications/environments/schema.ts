@@ -9,6 +9,8 @@ import { environmentVariable } from "./variable-schema.ts";
 
 export const environmentStatuses = ["deploying", "running", "hibernating", "stopped", "deleting"] as const;
 
+const MAX_PURGED_PATH = 2_048;
+
 export type EnvironmentStatus = (typeof environmentStatuses)[number];
 
 const name = z
@@ -65,6 +67,26 @@ export const environmentChange = environmentSettings
 
 /** The members of an environment to change; the rest stays as it is. */
 export type EnvironmentChange = z.output<typeof environmentChange>;
+
+/** The body of `POST /environments/:id/purge-edge-cache`. */
+export const edgeCachePurge = z
+  .object({
+    path: z.string().max(MAX_PURGED_PATH).nullable().optional().meta({
+      description: "The path that has changed. The edge forgets the whole environment, whatever is named.",
+      example: "/about",
+    }),
+    prefix: z.string().max(MAX_PURGED_PATH).nullable().optional().meta({
+      description: "The beginning of the paths that have changed.",
+      example: "/blog/",
+    }),
+  })
+  .refine(({ path, prefix }) => (path ?? null) === null || (prefix ?? null) === null, {
+    path: ["prefix"],
+    message: "is not allowed beside path",
+  })
+  .meta({ id: "EdgeCachePurge" });
+
+export type EdgeCachePurge = z.output<typeof edgeCachePurge>;
 
 /** The body of `POST /environments/:id/start`. */
 export const environmentStart = z

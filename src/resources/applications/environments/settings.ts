@@ -82,9 +82,11 @@ export const environmentSettings = z.object({
   uses_push_to_deploy: flag("Whether a push to its branch begins a deployment.", true),
   uses_deploy_hook: flag("Whether an address without credentials begins a deployment."),
   uses_vanity_domain: flag("Whether it has an address below the domain of applications.", true),
-  cache_strategy: z
-    .enum(["default", "bypass"])
-    .meta({ description: "Stored, without effect yet: the edge keeps no answers.", example: "default" }),
+  cache_strategy: z.enum(["default", "bypass"]).meta({
+    description:
+      "Whether the edge keeps answers that the application marks for shared caches, until the next deployment at most.",
+    example: "default",
+  }),
   response_headers_frame: z
     .enum(["deny", "sameorigin", "all"])
     .meta({ description: "Which pages may show it in a frame.", example: "deny" }),
@@ -118,6 +120,8 @@ export interface EnvironmentSettings extends Omit<
 > {
   /** When under-attack mode was switched on, UTC in ISO 8601; absent or null while it is off. */
   under_attack_mode_started_at?: string | null;
+  /** The latest purge of the cache of the edge, as a random text; absent before the first. */
+  edge_cache_purge?: string;
 }
 
 /** The settings of a new environment. */
