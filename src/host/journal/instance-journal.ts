@@ -115,6 +115,8 @@ export class StateJournal {
   /** Undefined before the first observation. */
   #lastWakeAt: string | null | undefined;
   #lastFailure: string | null = null;
+  /** When the latest sleep was recorded. */
+  #asleepAtMs = -Infinity;
 
   constructor(journal: Pick<Journal, "append">, id: string) {
     this.#journal = journal;
@@ -125,11 +127,17 @@ export class StateJournal {
   observed({ state, sleep, lastError }: Observation): void {
     const former = this.#state;
     this.#state = state;
-    if (state === "asleep" && former !== "asleep" && former !== "absent")
-      this.#append("asleep", {}, new Date());
+    if (state === "asleep" && former !== "asleep") this.#asleep(former !== "absent");
     if (state === "running") this.#lastFailure = null;
     if (state === "failed") this.#failed(lastError ?? "");
     this.#noteWake(sleep?.lastWake ?? null);
+  }
+
+  /** @param isNews whether this host put it to sleep, so that no earlier host has recorded that. */
+  #asleep(isNews: boolean): void {
+    const at = new Date();
+    this.#asleepAtMs = at.getTime();
+    if (isNews) this.#append("asleep", {}, at);
   }
 
   /** A start is tried again and again, so only another reason is recorded. */
@@ -144,7 +152,9 @@ export class StateJournal {
     this.#lastWakeAt = wake?.at ?? null;
     if (!isNews) return;
     const { reason, spansMs } = wake;
-    this.#append("awake", { wake: { reason, spansMs } }, new Date(wake.at));
+    // A client may have come before the sleep was complete, which it then ended.
+    const atMs = Math.max(Date.parse(wake.at), this.#asleepAtMs);
+    this.#append("awake", { wake: { reason, spansMs } }, new Date(atMs));
   }
 
   #append(type: JournalRecord["type"], details: JournalRecord["details"], at: Date): void {

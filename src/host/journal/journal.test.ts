@@ -156,4 +156,20 @@ describe("a state", () => {
     states.observed({ ...seen, state: "failed", lastError: "The disk of the host is full." });
     expect(typesOf(journal)).toEqual(["asleep", "awake", "failed", "disk_full"]);
   });
+
+  test("is awake after it has fallen asleep, although the client came before that", () => {
+    const journal = open(newPath());
+    const states = new StateJournal(journal, "cache-1");
+    const sleep = { state: "awake" as const, since: "", lastWake: null, wakes: 0 };
+    const lastWake = {
+      at: new Date(Date.now() - 100).toISOString(),
+      reason: { user: "app", address: "127.0.0.1:5000" },
+      spansMs: { accept: 1, auth: 1, start: 100, ready: 1, login: 1 },
+    };
+    states.observed({ ...seen, state: "running", lastError: null, sleep });
+    states.observed({ ...seen, state: "asleep", lastError: null, sleep });
+    states.observed({ ...seen, state: "running", lastError: null, sleep: { ...sleep, lastWake } });
+    const byTime = journal.after(0).toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+    expect(byTime.map(({ type }) => type)).toEqual(["asleep", "awake"]);
+  });
 });
