@@ -38,8 +38,10 @@ export class HostJournal {
     const { id, state } = observation;
     const states = this.#states.get(id) ?? new StateJournal(this.#journal, id);
     states.observed(observation);
-    if (state === "absent") this.#states.delete(id);
-    else this.#states.set(id, states);
+    if (state === "absent") {
+      this.#states.delete(id);
+      this.#journal.forget(id);
+    } else this.#states.set(id, states);
   }
 
   /**

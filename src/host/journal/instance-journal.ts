@@ -109,7 +109,7 @@ export class ProcessJournal {
 
 /** Records the visible states: sleep, wakes, and failed starts. */
 export class StateJournal {
-  readonly #journal: Pick<Journal, "append">;
+  readonly #journal: Pick<Journal, "append" | "isAwake">;
   readonly #id: string;
   #state: Observation["state"] = "absent";
   /** Undefined before the first observation. */
@@ -117,8 +117,10 @@ export class StateJournal {
   #lastFailure: string | null = null;
   /** When the latest sleep was recorded. */
   #asleepAtMs = -Infinity;
+  /** When the latest wake began, as far as this host knows. */
+  #wokenAt: Date | null = null;
 
-  constructor(journal: Pick<Journal, "append">, id: string) {
+  constructor(journal: Pick<Journal, "append" | "isAwake">, id: string) {
     this.#journal = journal;
     this.#id = id;
   }
@@ -127,17 +129,24 @@ export class StateJournal {
   observed({ state, sleep, lastError }: Observation): void {
     const former = this.#state;
     this.#state = state;
-    if (state === "asleep" && former !== "asleep") this.#asleep(former !== "absent");
+    if (sleep?.state === "awake") this.#wokenAt = new Date(sleep.since);
+    if (state === "asleep" && former !== "asleep") this.#asleep(former === "absent", sleep?.wakes ?? 0);
     if (state === "running") this.#lastFailure = null;
     if (state === "failed") this.#failed(lastError ?? "");
     this.#noteWake(sleep?.lastWake ?? null);
   }
 
-  /** @param isNews whether this host put it to sleep, so that no earlier host has recorded that. */
-  #asleep(isNews: boolean): void {
+  /**
+   * Records a sleep, unless an earlier host has, and before it a wake that nobody reported, as when its host or its
+   * gateway was killed before its end.
+   */
+  #asleep(isFound: boolean, wakes: number): void {
+    const isAwake = this.#journal.isAwake(this.#id);
     const at = new Date();
     this.#asleepAtMs = at.getTime();
-    if (isNews) this.#append("asleep", {}, at);
+    if (isFound && isAwake === undefined) return;
+    if (isAwake === false && wakes > 0) this.#append("awake", {}, this.#wokenAt ?? at);
+    this.#append("asleep", {}, at);
   }
 
   /** A start is tried again and again, so only another reason is recorded. */

@@ -172,4 +172,62 @@ describe("a state", () => {
     const byTime = journal.after(0).toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
     expect(byTime.map(({ type }) => type)).toEqual(["asleep", "awake"]);
   });
+
+  const slept = (wakes: number) => ({
+    state: "awake" as const,
+    since: "2026-03-15T08:18:53.204Z",
+    lastWake: null,
+    wakes,
+  });
+
+  test("that was reached while no host ran is recorded by the next host, once", () => {
+    const path = newPath();
+    const killed = open(path);
+    const process = { pid: 1, exited: Promise.resolve() };
+    new ProcessJournal(killed, "cache-1").started(process);
+    new StateJournal(killed, "cache-1").observed({
+      ...seen,
+      state: "draining",
+      lastError: null,
+      sleep: slept(0),
+    });
+    for (let hosts = 0; hosts < 2; hosts++) {
+      const next = open(path);
+      new ProcessJournal(next, "cache-1").found(null);
+      new StateJournal(next, "cache-1").observed({ ...seen, state: "asleep", lastError: null });
+      expect(typesOf(next)).toEqual(["started", "stopped", "asleep"]);
+    }
+  });
+
+  test("is known after the records were taken and the file was written anew", () => {
+    const path = newPath();
+    const killed = open(path);
+    const states = new StateJournal(killed, "cache-1");
+    states.observed({ ...seen, state: "running", lastError: null, sleep: slept(0) });
+    states.observed({ ...seen, state: "asleep", lastError: null });
+    const [last] = killed.after(0).slice(-1);
+    killed.after(last?.sequence ?? 0);
+    const [again, third] = [open(path), open(path)];
+    for (const next of [again, third])
+      new StateJournal(next, "cache-1").observed({ ...seen, state: "asleep", lastError: null });
+    expect(third.after(last?.sequence ?? 0)).toEqual([]);
+  });
+
+  test("that nobody reported is recorded as a wake before the next sleep", () => {
+    const path = newPath();
+    const killed = open(path);
+    const process = { pid: 1, exited: Promise.resolve() };
+    const before = new StateJournal(killed, "cache-1");
+    new ProcessJournal(killed, "cache-1").started(process);
+    before.observed({ ...seen, state: "running", lastError: null, sleep: slept(0) });
+    before.observed({ ...seen, state: "asleep", lastError: null });
+    new ProcessJournal(killed, "cache-1").started(process);
+    const next = open(path);
+    const states = new StateJournal(next, "cache-1");
+    const running = { ...seen, state: "running" as const, lastError: null };
+    states.observed({ ...running, sleep: slept(1) });
+    states.observed({ ...running, state: "asleep", sleep: { ...slept(1), state: "asleep" } });
+    expect(typesOf(next)).toEqual(["started", "asleep", "started", "awake", "asleep"]);
+    expect(next.after(0).find(({ type }) => type === "awake")?.at).toBe(slept(1).since);
+  });
 });
