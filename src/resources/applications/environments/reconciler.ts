@@ -200,9 +200,11 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
   const { context, host, environment, signal } = run;
   const { db, edge } = context;
   const { deployment } = order;
+  // A change waits for an edge that does not run. A deployment says so to whoever waits for it.
+  if (!order.isRollout) await ensureEdge(host, edge, signal);
   try {
-    await ensureEdge(host, edge, signal);
     if (order.isRollout) {
+      await ensureEdge(host, edge, signal);
       if (!(await writeDeploymentStatus(db, deployment.id, "deployment.running"))) return again(0, null);
       await ensureDeployed(context, host, { environment, deployment, spec: order.spec }, signal);
     }
