@@ -1,57 +1,31 @@
 // Applications with what is attached to them, under requests, changes, kills and freezes: every answer is right, and
 // after each phase all is as it was ordered.
-import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { localDriver } from "../../src/drivers/local/index.ts";
 import { hostSocket } from "../../src/host/os/layout.ts";
 import { messageOf } from "../../src/lib/errors.ts";
 import { createLog } from "../../src/lib/log.ts";
 import type { Database } from "../../src/store/database.ts";
-import { createCluster, createDatabase, processesOf } from "../support/pilvi/databases.ts";
-import { type TestPilvi } from "../support/pilvi/pilvi.ts";
-import { isAlive } from "../support/pilvi/processes.ts";
+import { createCluster, createDatabase } from "../support/pilvi/databases.ts";
+import type { TestPilvi } from "../support/pilvi/pilvi.ts";
+import { ApplicationsHarm } from "./applications-harm.ts";
 import { ApplicationsInspection } from "./applications-inspection.ts";
 import { ChaoticApplication, type Said } from "./chaotic-application.ts";
 import type { Resource } from "./ledger-sessions.ts";
 import { randomOf } from "./random.ts";
 import { suspend } from "./sleepers.ts";
 
-type Target = "control" | "host" | "gateway" | "keeper" | "edge" | "store" | "application" | "engine" | "up";
-
-const TARGETS: readonly (readonly Target[])[] = [
-  ["control"],
-  ["host"],
-  ["host"],
-  ["gateway"],
-  ["edge"],
-  ["keeper"],
-  ["store"],
-  ["application"],
-  ["engine"],
-  ["up"],
-  ["host", "control"],
-  ["host", "edge"],
-  ["host", "gateway"],
-  ["host", "application"],
-  ["host", "engine"],
-  ["control", "edge"],
-  ["edge", "gateway"],
-  ["control", "store"],
-];
-
-const LONGEST_PAUSE_MS = 2_500;
-const LONGEST_FREEZE_MS = 8_000;
 /** A request is held for 60 s at most, and its answer may take 60 s. */
 const LONGEST_ANSWER_MS = 125_000;
-/** For so long after a kill or freeze requests may fail or be slow. */
-const NOISE_MS = 20_000;
 const CALM_ANSWER_MS = 12_000;
-const MOST_FAULTS = Number(process.env.PILVI_APPLICATIONS_FAULTS ?? 1);
+/** How soon after the last strike all has to be as ordered. */
 const REST_MS = 30_000;
 
 export interface ApplicationsChaosOptions {
   seed: number;
   seconds: number;
+  /** A file that gets all that happens, to find a cause. */
   notes?: string;
 }
 
@@ -69,14 +43,19 @@ export class ApplicationsChaos {
   readonly #known = new Set<string>();
   #isOver = false;
   #isPhaseOver = false;
-  #noisyUntilMs = 0;
-  #counts = { kills: 0, requests: 0, refused: 0, actions: 0, phases: 0 };
+  readonly #harm: ApplicationsHarm;
+  #counts = { requests: 0, refused: 0, actions: 0, phases: 0 };
 
   constructor(pilvi: TestPilvi, store: Database, options: ApplicationsChaosOptions) {
     this.#pilvi = pilvi;
     this.#store = store;
     this.#options = options;
     this.#random = randomOf(options.seed);
+    this.#harm = new ApplicationsHarm(pilvi, {
+      random: this.#random,
+      note: (text) => this.#note(text),
+      engines: () => this.#attached.map(({ id }) => id),
+    });
     this.#driver = localDriver(hostSocket(pilvi.dataDir), { log: createLog("test", "error") });
   }
 
@@ -86,12 +65,15 @@ export class ApplicationsChaos {
     const clients = this.#applications.map((each) => this.#client(each));
     const endsAtMs = performance.now() + this.#options.seconds * 1_000;
     try {
-      while (performance.now() < endsAtMs && this.#faults.length < MOST_FAULTS) await this.#phase();
+      while (performance.now() < endsAtMs && this.#faults.length === 0) await this.#phase();
     } finally {
       this.#isOver = true;
       await Promise.all(clients);
     }
-    this.#note(`seed ${this.#options.seed}: ${JSON.stringify(this.#counts)}`);
+    const counts = { ...this.#counts, strikes: this.#harm.strikes };
+    const text = `seed ${this.#options.seed}: ${JSON.stringify(counts)}`;
+    console.log(text);
+    this.#note(text);
     return this.#faults;
   }
 
@@ -132,63 +114,10 @@ export class ApplicationsChaos {
     );
     const others = [this.#suspender(), this.#passer(), this.#cacheOwner()];
     const faults = 1 + Math.floor(this.#random() * 5);
-    for (let count = 0; count < faults; count += 1) await this.#harm();
+    for (let count = 0; count < faults; count += 1) await this.#harm.strike();
     this.#isPhaseOver = true;
     await Promise.all([...others, ...customers]);
     await this.#settle();
-  }
-
-  async #harm(): Promise<void> {
-    await Bun.sleep(this.#random() * LONGEST_PAUSE_MS);
-    const targets = this.#pick(TARGETS) ?? ["host"];
-    this.#counts.kills += 1;
-    const isFreeze = this.#random() < 0.4;
-    this.#noisyUntilMs = Infinity;
-    const pids = targets.flatMap((target) => this.#pidsOf(target));
-    if (targets.includes("up") && !isFreeze) await this.#restart();
-    else if (isFreeze) await this.#freeze(targets, pids);
-    else {
-      this.#note(`kill ${targets.join(" ")} ${pids.join(" ")}`);
-      for (const pid of pids) signal(pid, "SIGKILL");
-    }
-    this.#noisyUntilMs = performance.now() + NOISE_MS;
-    if (this.#random() < 0.4)
-      await this.#pilvi.untilReady().catch((error: unknown) => this.#fault(messageOf(error)));
-  }
-
-  async #restart(): Promise<void> {
-    const how = this.#random() < 0.5 ? "SIGKILL" : "SIGTERM";
-    this.#note(`restart by ${how}`);
-    await this.#pilvi.stop(how);
-    await this.#pilvi.start();
-  }
-
-  async #freeze(targets: readonly Target[], pids: number[]): Promise<void> {
-    const ms = this.#random() * LONGEST_FREEZE_MS * (this.#random() < 0.15 ? 3 : 1);
-    this.#note(`freeze ${targets.join(" ")} ${pids.join(" ")} for ${Math.round(ms)} ms`);
-    for (const pid of pids) signal(pid, "SIGSTOP");
-    await Bun.sleep(ms);
-    for (const pid of pids) signal(pid, "SIGCONT");
-  }
-
-  #pidsOf(target: Target): number[] {
-    switch (target) {
-      case "up":
-        return [this.#pilvi.pid];
-      case "edge":
-      case "store":
-        return processesOf(this.#pilvi, target);
-      case "engine":
-        return processesOf(this.#pilvi, this.#pick(this.#attached)?.id ?? "");
-      case "application": {
-        const ids = this.#pilvi.instanceFolders().filter((name) => name.startsWith("proc-"));
-        return processesOf(this.#pilvi, this.#pick(ids) ?? "");
-      }
-      default: {
-        const pid = this.#pilvi.pidOf(target);
-        return pid === undefined ? [] : [pid];
-      }
-    }
   }
 
   /** Gives some orders, one after the other. */
@@ -280,7 +209,7 @@ export class ApplicationsChaos {
     this.#counts.requests += 1;
     const answer = await this.#answer(each, path);
     const tookMs = performance.now() - beganMs;
-    const isCalm = beganMs > this.#noisyUntilMs;
+    const isCalm = beganMs > this.#harm.noisyUntilMs;
     const took = `${path} of ${each.name} after ${Math.round(tookMs)} ms`;
     if (tookMs > (isCalm ? CALM_ANSWER_MS : LONGEST_ANSWER_MS)) this.#fault(`slow: ${took}`);
     if (typeof answer === "string") {
@@ -344,23 +273,7 @@ export class ApplicationsChaos {
       each.rest();
       for (const failure of each.failures.splice(0)) this.#note(`failed deployment: ${failure}`);
     }
-    this.#note(`settled in ${Math.round(performance.now() - beganMs)} ms; ${this.#sizes()}`);
-  }
-
-  #sizes(): string {
-    const names = ["host", "control", "gateway", "keeper"] as const;
-    const pids = [
-      ["up", this.#pilvi.pid] as const,
-      ...names.map((name) => [name, this.#pilvi.pidOf(name)] as const),
-    ];
-    return pids
-      .map(([name, pid]) => {
-        if (pid === undefined || !isAlive(pid)) return `${name} gone`;
-        const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-        const files = readdirSync(`/proc/${pid}/fd`).length;
-        return `${name} ${Math.round(Number(rss) / 1024)} MiB ${files} fds`;
-      })
-      .join(", ");
+    this.#note(`settled in ${Math.round(performance.now() - beganMs)} ms; ${this.#harm.sizes()}`);
   }
 
   #fault(text: string): void {
@@ -375,13 +288,5 @@ export class ApplicationsChaos {
 
   #pick<Item>(items: readonly Item[]): Item | undefined {
     return items[Math.floor(this.#random() * items.length)];
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // The process has ended meanwhile.
   }
 }

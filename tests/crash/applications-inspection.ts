@@ -38,7 +38,7 @@ export class ApplicationsInspection {
   /** @returns the faults that do not end within the time. */
   async run(patienceMs: number): Promise<string[]> {
     const faults: string[] = [];
-    const checks = [
+    const checks: (() => string[] | Promise<string[]>)[] = [
       () => this.#answers(),
       () => this.#deployments(),
       () => this.#work(),
@@ -51,7 +51,9 @@ export class ApplicationsInspection {
     for (const check of checks) {
       let found: string[] = [];
       const isWell = async () => {
-        found = await check().catch((error: unknown) => [messageOf(error)]);
+        found = await Promise.resolve()
+          .then(check)
+          .catch((error: unknown) => [messageOf(error)]);
         found = found.filter((each) => !this.#known.has(each));
         if (found.length > 0) await Bun.sleep(100);
         return found.length === 0;
@@ -83,7 +85,8 @@ export class ApplicationsInspection {
   }
 
   async #work(): Promise<string[]> {
-    const rows = await this.#store<{ id: string }[]>`
+    const store = this.#store;
+    const rows = await store<{ id: string }[]>`
       select * from work
       where kind <> ${VERIFICATIONS}
         and (owner is not null or deadline_at is not null or last_error is not null)`;
@@ -92,7 +95,8 @@ export class ApplicationsInspection {
 
   /** What the store, the disk, the host and the kernel say of the instances. */
   async #instances(): Promise<string[]> {
-    const rows = await this.#store<{ id: string }[]>`select id from instances`;
+    const store = this.#store;
+    const rows = await store<{ id: string }[]>`select id from instances`;
     const known = rows.map(({ id }) => id).sort();
     const onDisk = this.#pilvi.instanceFolders().sort();
     const faults: string[] = [];
@@ -113,11 +117,11 @@ export class ApplicationsInspection {
       if ((state === "running") !== count > 0) faults.push(`${id} is ${state} with ${count} processes`);
       if (lastError !== null) faults.push(`${id}: ${lastError}`);
     }
-    return [...faults, ...(await this.#strays())];
+    return [...faults, ...this.#strays()];
   }
 
   /** Processes that mention the data directory and are no descendants of `pilvi up` or of an engine. */
-  async #strays(): Promise<string[]> {
+  #strays(): string[] {
     const { dataDir } = this.#pilvi;
     const faults: string[] = [];
     for (const entry of readdirSync("/proc")) {
@@ -127,19 +131,17 @@ export class ApplicationsInspection {
       if (line.includes(dataDir) && id !== undefined && !existsSync(join(dataDir, "instances", id)))
         faults.push(`${entry} runs ${line.slice(0, 200)}`);
     }
-    return await Promise.resolve(faults);
+    return faults;
   }
 
   /** Each group of this Pilvi's belongs to an instance that is there. */
-  async #groups(): Promise<string[]> {
+  #groups(): string[] {
     const parent = ["/sys/fs/cgroup/cpu/pilvi", "/sys/fs/cgroup/pilvi"].find((path) => existsSync(path));
     if (parent === undefined) return [];
     const faults: string[] = [];
     const groups = readdirSync(parent, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const { name } of groups) {
-      if (!/^proc-/.test(name)) continue;
-      const environments = new Set(this.#inspected.applications.map(({ id }) => id));
-      void environments;
+      if (!name.startsWith("proc-")) continue;
       const pids = textOf(join(parent, name, "cgroup.procs"))
         .split("\n")
         .filter((pid) => pid !== "");
@@ -147,7 +149,7 @@ export class ApplicationsInspection {
       if (isOurs && !existsSync(join(this.#pilvi.dataDir, "instances", name)))
         faults.push(`the group ${name} has ${pids.join()}`);
     }
-    return await Promise.resolve(faults);
+    return faults;
   }
 
   /** The status of each environment is what the host sees, with as many processes as ordered. */
@@ -206,14 +208,14 @@ export class ApplicationsInspection {
       if (body.meta.next_cursor === null) break;
       cursor = `&page[cursor]=${encodeURIComponent(body.meta.next_cursor)}`;
     }
-    return events.map(({ attributes }) => attributes.type).reverse();
+    return events.map(({ attributes }) => attributes.type).toReversed();
   }
 
   /** The host keeps no more releases than it has to. */
-  async #releases(): Promise<string[]> {
+  #releases(): string[] {
     const count = readdirSync(join(this.#pilvi.dataDir, "releases")).length;
     const most = this.#inspected.applications.length * 7;
-    return await Promise.resolve(count > most ? [`there are ${count} releases`] : []);
+    return count > most ? [`there are ${count} releases`] : [];
   }
 }
 

@@ -239,7 +239,7 @@ export class ChaoticApplication {
       `the deployment ${id} of ${this.name} ends`,
       async () => {
         const deployment = await this.application.deployment(id).catch(() => null);
-        if (deployment?.attributes?.finished_at == null) return false;
+        if (typeof deployment?.attributes.finished_at !== "string") return false;
         ended = deployment;
         return true;
       },

@@ -142,13 +142,13 @@ describe("a changed variable", () => {
   );
 });
 
-describe("a kill of the edge before it is asked", () => {
-  /** The host needs longer for another edge than the control plane for its question. */
-  function strikeEdge(): void {
-    for (const pid of processesOf(pilvi, "edge")) killIfThere(pid);
-    failpoints.release();
-  }
+/** The host needs longer for another edge than the control plane for its question. */
+function strikeEdge(): void {
+  for (const pid of processesOf(pilvi, "edge")) killIfThere(pid);
+  failpoints.release();
+}
 
+describe("a kill of the edge before it is asked", () => {
   test("does not fail a deployment", async () => {
     failpoints.arm("environment.routed");
     const { id } = await application.upload(bunServer("two"));

@@ -67,7 +67,7 @@ afterAll(async () => {
 async function eventsOf(id: string): Promise<string[]> {
   const path = `/events?filter[resource]=${id}&filter[type]=asleep,awake`;
   const { body } = await pilvi.api<{ data: EventResource[] }>("GET", path);
-  return body.data.map(({ attributes }) => attributes.type).reverse();
+  return body.data.map(({ attributes }) => attributes.type).toReversed();
 }
 
 /** The events of an instance that sleeps after some wakes: each sleep but the last has its wake. */

@@ -17,6 +17,14 @@ const typesOf = (journal: Journal, after = 0) => journal.after(after).map(({ typ
 
 const ended = (pid: number) => ({ pid, exited: Promise.resolve(), wasFound: false, logStartsAt: 0 });
 
+/** The sleep of an instance that is awake. */
+const slept = (wakes: number) => ({
+  state: "awake" as const,
+  since: "2026-03-15T08:18:53.204Z",
+  lastWake: null,
+  wakes,
+});
+
 describe("a journal", () => {
   test("returns its records in order, and drops the taken ones", () => {
     const journal = open(newPath());
@@ -171,13 +179,6 @@ describe("a state", () => {
     states.observed({ ...seen, state: "running", lastError: null, sleep: { ...sleep, lastWake } });
     const byTime = journal.after(0).toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
     expect(byTime.map(({ type }) => type)).toEqual(["asleep", "awake"]);
-  });
-
-  const slept = (wakes: number) => ({
-    state: "awake" as const,
-    since: "2026-03-15T08:18:53.204Z",
-    lastWake: null,
-    wakes,
   });
 
   test("that was reached while no host ran is recorded by the next host, once", () => {

@@ -111,11 +111,15 @@ test("a sleeping application no longer reaches and wakes a cache that is deleted
   await pilvi.deleteCache(attached.id);
   let current = instance;
   // Without a request, since another cache may get the port.
-  await until("another process serves", async () => {
-    const route = (await driver.routes()).find(({ id }) => id === application.environmentId);
-    current = route?.instances[0] ?? instance;
-    return current !== instance;
-  }, 10_000);
+  await until(
+    "another process serves",
+    async () => {
+      const route = (await driver.routes()).find(({ id }) => id === application.environmentId);
+      current = route?.instances[0] ?? instance;
+      return current !== instance;
+    },
+    10_000,
+  );
   const { manifest } = instanceFolder(pilvi.dataDir, current);
   const { spec } = JSON.parse(readFileSync(manifest, "utf8")) as { spec: { reaches: number[] } };
   expect(spec.reaches).toEqual([cluster.attributes.connection.port]);
