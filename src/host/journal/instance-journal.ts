@@ -115,8 +115,8 @@ export class StateJournal {
   /** Undefined before the first observation. */
   #lastWakeAt: string | null | undefined;
   #lastFailure: string | null = null;
-  /** When the latest sleep was recorded. */
-  #asleepAtMs = -Infinity;
+  /** When this host has seen the latest sleep. */
+  #asleepAt: Date | null = null;
   /** When the latest wake began, as far as this host knows. */
   #wokenAt: Date | null = null;
 
@@ -142,8 +142,7 @@ export class StateJournal {
    */
   #asleep(isFound: boolean, wakes: number): void {
     const isAwake = this.#journal.isAwake(this.#id);
-    const at = new Date();
-    this.#asleepAtMs = at.getTime();
+    const at = (this.#asleepAt = new Date());
     if (isFound && isAwake === undefined) return;
     if (isAwake === false && wakes > 0) this.#append("awake", {}, this.#wokenAt ?? at);
     this.#append("asleep", {}, at);
@@ -161,9 +160,10 @@ export class StateJournal {
     this.#lastWakeAt = wake?.at ?? null;
     if (!isNews) return;
     const { reason, spansMs } = wake;
-    // A client may have come before the sleep was complete, which it then ended.
-    const atMs = Math.max(Date.parse(wake.at), this.#asleepAtMs);
-    this.#append("awake", { wake: { reason, spansMs } }, new Date(atMs));
+    // A client may have come before the sleep was complete, which it then ended. An earlier host may have seen that.
+    const earliest = this.#asleepAt ?? this.#wokenAt;
+    const at = new Date(Math.max(Date.parse(wake.at), earliest?.getTime() ?? 0));
+    this.#append("awake", { wake: { reason, spansMs } }, at);
   }
 
   #append(type: JournalRecord["type"], details: JournalRecord["details"], at: Date): void {

@@ -214,6 +214,36 @@ describe("a state", () => {
     expect(third.after(last?.sequence ?? 0)).toEqual([]);
   });
 
+  test("is awake after a sleep that an earlier host has recorded, although the client came before that", () => {
+    const path = newPath();
+    const killed = new StateJournal(open(path), "cache-1");
+    killed.observed({ ...seen, state: "running", lastError: null, sleep: slept(0) });
+    killed.observed({ ...seen, state: "asleep", lastError: null });
+    const next = open(path);
+    const states = new StateJournal(next, "cache-1");
+    const since = new Date().toISOString();
+    const running = { ...seen, state: "running" as const, lastError: null };
+    states.observed({ ...running, sleep: { ...slept(1), since } });
+    const lastWake = {
+      at: "2026-03-15T08:18:53.204Z",
+      reason: { user: "app", address: "127.0.0.1:5000" },
+      spansMs: { accept: 1, auth: 1, start: 1, ready: 1, login: 1 },
+    };
+    states.observed({ ...running, sleep: { ...slept(1), since, lastWake } });
+    expect(next.after(0)).toMatchObject([{ type: "asleep" }, { type: "awake", at: since }]);
+  });
+
+  test("of an instance that is gone is forgotten, although the file has records of it", () => {
+    const path = newPath();
+    const killed = open(path);
+    killed.append("cache-1", "started", { pid: 1 });
+    killed.append("cache-2", "started", { pid: 2 });
+    killed.forget("cache-1");
+    const next = open(path);
+    next.keepOnly(["cache-2"]);
+    expect([next.isAwake("cache-1"), next.isAwake("cache-2")]).toEqual([undefined, false]);
+  });
+
   test("that nobody reported is recorded as a wake before the next sleep", () => {
     const path = newPath();
     const killed = open(path);

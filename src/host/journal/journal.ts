@@ -91,6 +91,12 @@ export class Journal {
     this.#awake.delete(id);
   }
 
+  /** Forgets the state of all other instances: the file still has records of some that are gone. */
+  keepOnly(ids: readonly string[]): void {
+    const kept = new Set(ids);
+    for (const id of this.#awake.keys()) if (!kept.has(id)) this.#awake.delete(id);
+  }
+
   /**
    * Adds a record. It survives a kill of this process at once, and a power cut after a moment. Never throws: a full
    * disk costs the record, and no instance.
