@@ -65,6 +65,8 @@ export const journalHeadSchema = z.strictObject({
   sequence: z.int(),
   /** The processes that ran at that time, by instance. */
   open: z.record(z.string(), openRunSchema),
+  /** The instances that do not sleep by the records, and whether a record says that their latest sleep has ended. */
+  awake: z.exactOptional(z.record(z.string(), z.boolean())),
 });
 
 export const journalAnswerSchema = z.strictObject({

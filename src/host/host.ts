@@ -137,8 +137,8 @@ export class Host {
    */
   async start(): Promise<void> {
     ensureInstancesDir(this.#settings.dataDir);
-    const holders = lockHolders();
-    const ids = instanceIds(this.#settings.dataDir);
+    const [holders, ids] = [lockHolders(), instanceIds(this.#settings.dataDir)];
+    this.journal.keepOnly(ids);
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
     await this.#environments.network.restore(...networkGrants(loaded));
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>

@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bunServer, TestApplication } from "../support/pilvi/applications.ts";
+import { processesOf } from "../support/pilvi/databases.ts";
 import { Failpoints, startPilvi, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { killIfThere } from "../support/pilvi/processes.ts";
 
 type Victim = "control" | "host" | "both";
 
@@ -138,6 +140,38 @@ describe("a changed variable", () => {
     },
     60_000,
   );
+});
+
+/** The host needs longer for another edge than the control plane for its question. */
+function strikeEdge(): void {
+  for (const pid of processesOf(pilvi, "edge")) killIfThere(pid);
+  failpoints.release();
+}
+
+describe("a kill of the edge before it is asked", () => {
+  test("does not fail a deployment", async () => {
+    failpoints.arm("environment.routed");
+    const { id } = await application.upload(bunServer("two"));
+    await failpoints.reached();
+    strikeEdge();
+    const { attributes } = await application.ended(id);
+    expect(attributes).toMatchObject({ status: "deployment.succeeded", failure_reason: null });
+    expect(await application.text()).toBe("two");
+  }, 60_000);
+
+  test("does not refuse a changed variable", async () => {
+    failpoints.arm("environment.routed");
+    const variables = [{ key: "GREETING", value: "hello" }];
+    const path = `/environments/${application.environmentId}/variables`;
+    await pilvi.api("POST", path, { method: "set", variables });
+    await failpoints.reached();
+    strikeEdge();
+    await until("the application has the variable", async () => {
+      const text = await application.text("/?variable=GREETING").catch(() => "");
+      return text === "hello";
+    });
+    expect((await application.environment()).meta.last_error).toBeNull();
+  }, 90_000);
 });
 
 describe("a release with background processes", () => {

@@ -28,6 +28,11 @@ export class HostJournal {
     this.#ends = new EngineEnds(engineEndsFile(dataDir), keeper, log);
   }
 
+  /** Forgets the instances that an earlier host has removed. @param ids those that are there. */
+  keepOnly(ids: readonly string[]): void {
+    this.#journal.keepOnly(ids);
+  }
+
   /** The journal for the runner of an instance. */
   of(id: string): RunnerJournal {
     return new ProcessJournal(this.#journal, id, this.#ends);
@@ -38,8 +43,10 @@ export class HostJournal {
     const { id, state } = observation;
     const states = this.#states.get(id) ?? new StateJournal(this.#journal, id);
     states.observed(observation);
-    if (state === "absent") this.#states.delete(id);
-    else this.#states.set(id, states);
+    if (state === "absent") {
+      this.#states.delete(id);
+      this.#journal.forget(id);
+    } else this.#states.set(id, states);
   }
 
   /**

@@ -109,14 +109,18 @@ export class ProcessJournal {
 
 /** Records the visible states: sleep, wakes, and failed starts. */
 export class StateJournal {
-  readonly #journal: Pick<Journal, "append">;
+  readonly #journal: Pick<Journal, "append" | "isAwake">;
   readonly #id: string;
   #state: Observation["state"] = "absent";
   /** Undefined before the first observation. */
   #lastWakeAt: string | null | undefined;
   #lastFailure: string | null = null;
+  /** When this host has seen the latest sleep. */
+  #asleepAt: Date | null = null;
+  /** When the latest wake began, as far as this host knows. */
+  #wokenAt: Date | null = null;
 
-  constructor(journal: Pick<Journal, "append">, id: string) {
+  constructor(journal: Pick<Journal, "append" | "isAwake">, id: string) {
     this.#journal = journal;
     this.#id = id;
   }
@@ -125,11 +129,23 @@ export class StateJournal {
   observed({ state, sleep, lastError }: Observation): void {
     const former = this.#state;
     this.#state = state;
-    if (state === "asleep" && former !== "asleep" && former !== "absent")
-      this.#append("asleep", {}, new Date());
+    if (sleep?.state === "awake") this.#wokenAt = new Date(sleep.since);
+    if (state === "asleep" && former !== "asleep") this.#asleep(former === "absent", sleep?.wakes ?? 0);
     if (state === "running") this.#lastFailure = null;
     if (state === "failed") this.#failed(lastError ?? "");
     this.#noteWake(sleep?.lastWake ?? null);
+  }
+
+  /**
+   * Records a sleep, unless an earlier host has, and before it a wake that nobody reported, as when its host or its
+   * gateway was killed before its end.
+   */
+  #asleep(isFound: boolean, wakes: number): void {
+    const isAwake = this.#journal.isAwake(this.#id);
+    const at = (this.#asleepAt = new Date());
+    if (isFound && isAwake === undefined) return;
+    if (isAwake === false && wakes > 0) this.#append("awake", {}, this.#wokenAt ?? at);
+    this.#append("asleep", {}, at);
   }
 
   /** A start is tried again and again, so only another reason is recorded. */
@@ -144,7 +160,10 @@ export class StateJournal {
     this.#lastWakeAt = wake?.at ?? null;
     if (!isNews) return;
     const { reason, spansMs } = wake;
-    this.#append("awake", { wake: { reason, spansMs } }, new Date(wake.at));
+    // A client may have come before the sleep was complete, which it then ended. An earlier host may have seen that.
+    const earliest = this.#asleepAt ?? this.#wokenAt;
+    const at = new Date(Math.max(Date.parse(wake.at), earliest?.getTime() ?? 0));
+    this.#append("awake", { wake: { reason, spansMs } }, at);
   }
 
   #append(type: JournalRecord["type"], details: JournalRecord["details"], at: Date): void {

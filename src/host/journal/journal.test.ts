@@ -17,6 +17,14 @@ const typesOf = (journal: Journal, after = 0) => journal.after(after).map(({ typ
 
 const ended = (pid: number) => ({ pid, exited: Promise.resolve(), wasFound: false, logStartsAt: 0 });
 
+/** The sleep of an instance that is awake. */
+const slept = (wakes: number) => ({
+  state: "awake" as const,
+  since: "2026-03-15T08:18:53.204Z",
+  lastWake: null,
+  wakes,
+});
+
 describe("a journal", () => {
   test("returns its records in order, and drops the taken ones", () => {
     const journal = open(newPath());
@@ -155,5 +163,102 @@ describe("a state", () => {
       states.observed({ ...seen, state: "failed", lastError: "No memory." });
     states.observed({ ...seen, state: "failed", lastError: "The disk of the host is full." });
     expect(typesOf(journal)).toEqual(["asleep", "awake", "failed", "disk_full"]);
+  });
+
+  test("is awake after it has fallen asleep, although the client came before that", () => {
+    const journal = open(newPath());
+    const states = new StateJournal(journal, "cache-1");
+    const sleep = { state: "awake" as const, since: "", lastWake: null, wakes: 0 };
+    const lastWake = {
+      at: new Date(Date.now() - 100).toISOString(),
+      reason: { user: "app", address: "127.0.0.1:5000" },
+      spansMs: { accept: 1, auth: 1, start: 100, ready: 1, login: 1 },
+    };
+    states.observed({ ...seen, state: "running", lastError: null, sleep });
+    states.observed({ ...seen, state: "asleep", lastError: null, sleep });
+    states.observed({ ...seen, state: "running", lastError: null, sleep: { ...sleep, lastWake } });
+    const byTime = journal.after(0).toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+    expect(byTime.map(({ type }) => type)).toEqual(["asleep", "awake"]);
+  });
+
+  test("that was reached while no host ran is recorded by the next host, once", () => {
+    const path = newPath();
+    const killed = open(path);
+    const process = { pid: 1, exited: Promise.resolve() };
+    new ProcessJournal(killed, "cache-1").started(process);
+    new StateJournal(killed, "cache-1").observed({
+      ...seen,
+      state: "draining",
+      lastError: null,
+      sleep: slept(0),
+    });
+    for (let hosts = 0; hosts < 2; hosts++) {
+      const next = open(path);
+      new ProcessJournal(next, "cache-1").found(null);
+      new StateJournal(next, "cache-1").observed({ ...seen, state: "asleep", lastError: null });
+      expect(typesOf(next)).toEqual(["started", "stopped", "asleep"]);
+    }
+  });
+
+  test("is known after the records were taken and the file was written anew", () => {
+    const path = newPath();
+    const killed = open(path);
+    const states = new StateJournal(killed, "cache-1");
+    states.observed({ ...seen, state: "running", lastError: null, sleep: slept(0) });
+    states.observed({ ...seen, state: "asleep", lastError: null });
+    const [last] = killed.after(0).slice(-1);
+    killed.after(last?.sequence ?? 0);
+    const [again, third] = [open(path), open(path)];
+    for (const next of [again, third])
+      new StateJournal(next, "cache-1").observed({ ...seen, state: "asleep", lastError: null });
+    expect(third.after(last?.sequence ?? 0)).toEqual([]);
+  });
+
+  test("is awake after a sleep that an earlier host has recorded, although the client came before that", () => {
+    const path = newPath();
+    const killed = new StateJournal(open(path), "cache-1");
+    killed.observed({ ...seen, state: "running", lastError: null, sleep: slept(0) });
+    killed.observed({ ...seen, state: "asleep", lastError: null });
+    const next = open(path);
+    const states = new StateJournal(next, "cache-1");
+    const since = new Date().toISOString();
+    const running = { ...seen, state: "running" as const, lastError: null };
+    states.observed({ ...running, sleep: { ...slept(1), since } });
+    const lastWake = {
+      at: "2026-03-15T08:18:53.204Z",
+      reason: { user: "app", address: "127.0.0.1:5000" },
+      spansMs: { accept: 1, auth: 1, start: 1, ready: 1, login: 1 },
+    };
+    states.observed({ ...running, sleep: { ...slept(1), since, lastWake } });
+    expect(next.after(0)).toMatchObject([{ type: "asleep" }, { type: "awake", at: since }]);
+  });
+
+  test("of an instance that is gone is forgotten, although the file has records of it", () => {
+    const path = newPath();
+    const killed = open(path);
+    killed.append("cache-1", "started", { pid: 1 });
+    killed.append("cache-2", "started", { pid: 2 });
+    killed.forget("cache-1");
+    const next = open(path);
+    next.keepOnly(["cache-2"]);
+    expect([next.isAwake("cache-1"), next.isAwake("cache-2")]).toEqual([undefined, false]);
+  });
+
+  test("that nobody reported is recorded as a wake before the next sleep", () => {
+    const path = newPath();
+    const killed = open(path);
+    const process = { pid: 1, exited: Promise.resolve() };
+    const before = new StateJournal(killed, "cache-1");
+    new ProcessJournal(killed, "cache-1").started(process);
+    before.observed({ ...seen, state: "running", lastError: null, sleep: slept(0) });
+    before.observed({ ...seen, state: "asleep", lastError: null });
+    new ProcessJournal(killed, "cache-1").started(process);
+    const next = open(path);
+    const states = new StateJournal(next, "cache-1");
+    const running = { ...seen, state: "running" as const, lastError: null };
+    states.observed({ ...running, sleep: slept(1) });
+    states.observed({ ...running, state: "asleep", sleep: { ...slept(1), state: "asleep" } });
+    expect(typesOf(next)).toEqual(["started", "asleep", "started", "awake", "asleep"]);
+    expect(next.after(0).find(({ type }) => type === "awake")?.at).toBe(slept(1).since);
   });
 });

@@ -27,6 +27,8 @@ type Details = JournalRecord["details"];
 interface Content {
   sequence: number;
   open: Map<string, OpenRun>;
+  /** The instances whose latest sleep has ended, or that never slept, and whether the records say so. */
+  awake: Map<string, boolean>;
   waiting: JournalRecord[];
 }
 
@@ -38,6 +40,7 @@ export class Journal {
   readonly #path: string;
   readonly #log: Log;
   readonly #open: Map<string, OpenRun>;
+  readonly #awake: Map<string, boolean>;
   #waiting: JournalRecord[];
   #counts = new Map<string, number>();
   #sequence: number;
@@ -58,6 +61,7 @@ export class Journal {
     this.#log = log;
     const content = readContent(path, log);
     this.#open = content.open;
+    this.#awake = content.awake;
     this.#waiting = content.waiting;
     // A power cut may have lost the latest records. Their sequences must never be used again.
     this.#sequence = Math.max(content.sequence, Date.now() * 1_000);
@@ -72,6 +76,25 @@ export class Journal {
   /** The process of an instance whose end has not been recorded. */
   openRun(id: string): OpenRun | undefined {
     return this.#open.get(id);
+  }
+
+  /**
+   * Whether the records say that an instance is awake. False when it was started since it fell asleep, or for the first
+   * time, and no record says that it was woken; undefined while it sleeps by the records, and without any.
+   */
+  isAwake(id: string): boolean | undefined {
+    return this.#awake.get(id);
+  }
+
+  /** Forgets the state of an instance that is gone. Its records stay. */
+  forget(id: string): void {
+    this.#awake.delete(id);
+  }
+
+  /** Forgets the state of all other instances: the file still has records of some that are gone. */
+  keepOnly(ids: readonly string[]): void {
+    const kept = new Set(ids);
+    for (const id of this.#awake.keys()) if (!kept.has(id)) this.#awake.delete(id);
   }
 
   /**
@@ -131,6 +154,7 @@ export class Journal {
       this.#open.set(id, { pid, at: at.toISOString() });
     }
     if (type === "stopped" || type === "crashed") this.#open.delete(id);
+    followSleep(this.#awake, id, type);
   }
 
   /** Counts a lost record in the gap, which is the last kept record of the instance. */
@@ -175,7 +199,8 @@ export class Journal {
 
   /** Rewrites the file. @returns its descriptor, open for appending. */
   #compact(): number {
-    const head = { version: 1, sequence: this.#sequence, open: Object.fromEntries(this.#open) };
+    const [open, awake] = [Object.fromEntries(this.#open), Object.fromEntries(this.#awake)];
+    const head = { version: 1, sequence: this.#sequence, open, awake };
     const text = [head, ...this.#waiting].map((line) => `${JSON.stringify(line)}\n`).join("");
     replaceFile(this.#path, text, 0o600);
     this.#bytes = 0;
@@ -202,6 +227,12 @@ export class Journal {
   }
 }
 
+function followSleep(awake: Map<string, boolean>, id: string, type: JournalRecord["type"]): void {
+  if (type === "asleep") awake.delete(id);
+  if (type === "awake") awake.set(id, true);
+  if ((type === "started" || type === "restarted") && !awake.has(id)) awake.set(id, false);
+}
+
 function shortened({ reason, ...details }: Details): Details {
   if (reason === undefined) return details;
   return { ...details, reason: presentableSentence(reason).slice(0, MAX_REASON_LENGTH) };
@@ -222,7 +253,7 @@ function aliveAt(path: string): string | null {
 
 /** Reads the file. A kill leaves at most the last line half written. Unreadable lines are logged and skipped. */
 function readContent(path: string, log: Log): Content {
-  const content: Content = { sequence: 0, open: new Map(), waiting: [] };
+  const content: Content = { sequence: 0, open: new Map(), awake: new Map(), waiting: [] };
   const lines = (readIfPresent(path) ?? "").split("\n").filter((line) => line !== "");
   for (const [index, line] of lines.entries()) {
     try {
@@ -239,6 +270,9 @@ function readHead(content: Content, line: string): void {
   const head = readJsonAs(journalHeadSchema, line, "The head of the journal");
   content.sequence = head.sequence;
   content.open = new Map(Object.entries(head.open));
+  // An earlier release did not keep this. What has a process is awake.
+  const running = Object.keys(head.open).map((id) => [id, true] as const);
+  content.awake = new Map(head.awake === undefined ? running : Object.entries(head.awake));
 }
 
 function readRecord(content: Content, line: string): void {
@@ -249,4 +283,5 @@ function readRecord(content: Content, line: string): void {
   const { pid } = record.details;
   if (pid !== undefined) open.set(record.id, { pid, at: record.at });
   if (record.type === "stopped" || record.type === "crashed") open.delete(record.id);
+  followSleep(content.awake, record.id, record.type);
 }

@@ -70,6 +70,7 @@ export async function ensureRoute(
 /**
  * Asks the environment's address for a path.
  * @throws PublicError when another instance answers than those at the ports, or none does.
+ * @throws UnreachableError when the edge gives no answer, as right after its end.
  */
 export async function ensureAnswered(
   { driver }: ServedHost,
@@ -79,7 +80,13 @@ export async function ensureAnswered(
 ): Promise<void> {
   if (!environment.settings.uses_vanity_domain) return;
   const name = domainOf(environment, edge);
-  const seen = await driver.probeEdge({ name, path, timeoutSeconds: ANSWER_TIMEOUT_SECONDS });
+  const askedAtMs = performance.now();
+  const query = { name, path, timeoutSeconds: ANSWER_TIMEOUT_SECONDS };
+  const seen = await driver.probeEdge(query).catch((error: unknown) => {
+    // An edge that runs waits for the release, which is at fault when it takes all of the time.
+    if (performance.now() - askedAtMs >= ANSWER_TIMEOUT_SECONDS * 1_000) throw error;
+    throw new UnreachableError("The edge did not answer.", error);
+  });
   if (seen.port !== null && ports.includes(seen.port) && seen.status < FIRST_FAILURE) return;
   throw new PublicError(
     `The new release did not answer through the edge: its answer to ${path} was ${seen.status}.`,

@@ -1,6 +1,7 @@
 // The rows of caches: every SQL statement about them.
 import type { Limits, Observation } from "../../contracts/observation.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
+import { requeueEnvironmentsWith } from "../shared/attached-environments.ts";
 import {
   CREATED_AT,
   eraseRow,
@@ -111,5 +112,6 @@ export async function writeCacheStatus(
 /** Removes all rows of a cache; only its audit and its backups stay. */
 export async function eraseCache(tx: Transaction, id: string): Promise<void> {
   await enqueueArchiveOf(tx, id);
+  await requeueEnvironmentsWith(tx, "cache_id", id);
   await eraseRow(tx, "caches", id);
 }

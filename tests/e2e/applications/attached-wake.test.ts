@@ -1,10 +1,12 @@
 // The wake of an application wakes the sleeping database and cache that are attached to it, at the same time, once.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { Driver } from "../../../src/drivers/driver.ts";
 import { localDriver } from "../../../src/drivers/local/index.ts";
-import { hostSocket } from "../../../src/host/os/layout.ts";
+import { hostSocket, instanceFolder } from "../../../src/host/os/layout.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import type { CacheResource, DatabaseClusterResource, EventResource } from "../../../src/sdk/index.ts";
+import { openStore } from "../../crash/inspection.ts";
 import { type Files, TestApplication } from "../../support/pilvi/applications.ts";
 import { connectPg, createCluster, createDatabase, firstOf } from "../../support/pilvi/databases.ts";
 import { startPilvi, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
@@ -94,4 +96,32 @@ test("the next sleep ends for a client of the database alone, which is then the 
     await client.end();
   });
   expect((await driver.observe(instance)).state).toBe("asleep");
+});
+
+test("a sleeping application no longer reaches and wakes a cache that is deleted", async () => {
+  await driver.suspend(instance);
+  const store = await openStore(pilvi);
+  await until("nothing else leads to a look at it", async () => {
+    const rows = await store`
+      select from work
+      where id = ${application.environmentId} and deadline_at is null and owner is null and run_at = 'infinity'`;
+    return rows.length === 1;
+  });
+  await store.close();
+  await pilvi.deleteCache(attached.id);
+  let current = instance;
+  // Without a request, since another cache may get the port.
+  await until(
+    "another process serves",
+    async () => {
+      const route = (await driver.routes()).find(({ id }) => id === application.environmentId);
+      current = route?.instances[0] ?? instance;
+      return current !== instance;
+    },
+    10_000,
+  );
+  const { manifest } = instanceFolder(pilvi.dataDir, current);
+  const { spec } = JSON.parse(readFileSync(manifest, "utf8")) as { spec: { reaches: number[] } };
+  expect(spec.reaches).toEqual([cluster.attributes.connection.port]);
+  expect(await application.text()).toBe("alone");
 });

@@ -55,6 +55,11 @@ export class TestApplication {
     return new TestApplication(pilvi, body.data.id, environment?.id ?? "");
   }
 
+  /** An application that is there already. */
+  static of(pilvi: TestPilvi, id: string, environmentId: string): TestApplication {
+    return new TestApplication(pilvi, id, environmentId);
+  }
+
   async environment(): Promise<EnvironmentResource> {
     const { body } = await this.pilvi.api<{ data: EnvironmentResource }>(
       "GET",

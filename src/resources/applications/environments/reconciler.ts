@@ -110,8 +110,7 @@ async function reconcile(run: Run): Promise<Outcome> {
     return settled([]);
   }
   const found = await orderOf(run);
-  if (found === null) return settled(processes);
-  if (found instanceof PublicError) return settled(processes);
+  if (found === null || found instanceof PublicError) return settled(processes);
   const serving = processes.filter(({ state }) => state === "serving");
   const fitting = serving.filter(({ digest }) => !found.isRollout && digest === found.digest);
   if (fitting.length === found.replicas && fitting.length === serving.length)
@@ -200,9 +199,11 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
   const { context, host, environment, signal } = run;
   const { db, edge } = context;
   const { deployment } = order;
+  // A change waits for an edge that does not run, a deployment fails with the reason.
+  if (!order.isRollout) await ensureEdge(host, edge, signal);
   try {
-    await ensureEdge(host, edge, signal);
     if (order.isRollout) {
+      await ensureEdge(host, edge, signal);
       if (!(await writeDeploymentStatus(db, deployment.id, "deployment.running"))) return again(0, null);
       await ensureDeployed(context, host, { environment, deployment, spec: order.spec }, signal);
     }
@@ -252,9 +253,7 @@ function isFault(error: unknown): boolean {
   return error instanceof PublicError && !(error instanceof UnreachableError);
 }
 
-function isStarting({ state }: Observation): boolean {
-  return state === "starting";
-}
+const isStarting = ({ state }: Observation): boolean => state === "starting";
 
 /** One transaction: the processes serve, the former retire, and the deployment has succeeded. */
 async function promote(run: Run, order: Order, next: ApplicationProcess[]): Promise<void> {

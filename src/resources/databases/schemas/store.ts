@@ -2,6 +2,7 @@
 import { forgetResource } from "../../../api/operation/idempotency.ts";
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import { requeueEnvironmentsWith } from "../../shared/attached-environments.ts";
 import { notify } from "../../../store/notifications.ts";
 import type { DatabaseStatus } from "./schema.ts";
 
@@ -102,6 +103,7 @@ export async function writeDatabaseStatus(
 
 /** Removes all rows of a database; only its audit stays. */
 export async function eraseDatabase(tx: Transaction, id: string): Promise<void> {
+  await requeueEnvironmentsWith(tx, "database_schema_id", id);
   await tx`delete from database_schemas where id = ${id}`;
   await forgetResource(tx, id);
   await notify(tx, "status", id);

@@ -86,7 +86,7 @@ function processPredicateOf({ type, resourceType, details }: EventRow): string {
     stopped: `was stopped.${reason.join("")}`,
     crashed: "ended unexpectedly.",
     asleep: "fell asleep.",
-    awake: `was woken by ${wakerIn(details)}.`,
+    awake: `was woken${wakerIn(details)}.`,
     failed: `could not be ${isSnapshot ? "made" : "started"}.${reason.join("")}`,
     out_of_memory: "ran out of memory: what took most was ended.",
     disk_full: "could not be started: the disk of the host is full.",
@@ -95,10 +95,11 @@ function processPredicateOf({ type, resourceType, details }: EventRow): string {
   return texts[type] ?? `had an event of the type ${type}.`;
 }
 
-/** A wake whose client has no address comes from Pilvi itself. */
+/** A wake whose client has no address comes from Pilvi itself; that of a wake which nobody reported is not known. */
 function wakerIn({ user, address }: Record<string, unknown>): string {
+  const by = textsIn([user]).map((name) => ` by ${name}`);
   const from = typeof address === "string" ? ` from ${address}` : "";
-  return `${textsIn([user]).join("")}${from}`;
+  return `${by.join("")}${from}`;
 }
 
 /** The strings of a member; a later release may have written the member in another shape. */

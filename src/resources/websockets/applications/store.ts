@@ -2,6 +2,7 @@
 import { forgetResource } from "../../../api/operation/idempotency.ts";
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import { requeueEnvironmentsWith } from "../../shared/attached-environments.ts";
 import { SETTINGS, type ApplicationSettings } from "./fields.ts";
 
 /** A secret that a rotation replaced. */
@@ -125,6 +126,7 @@ export async function splitEvenly(tx: Transaction, serverId: string): Promise<vo
 
 /** Removes all rows of an application; only its audit stays. */
 export async function eraseApplication(tx: Transaction, id: string): Promise<void> {
+  await requeueEnvironmentsWith(tx, "websocket_application_id", id);
   await tx`delete from websocket_applications where id = ${id}`;
   await forgetResource(tx, id);
 }
@@ -132,6 +134,6 @@ export async function eraseApplication(tx: Transaction, id: string): Promise<voi
 /** Removes all rows of a cluster's applications. */
 export async function eraseApplications(tx: Transaction, serverId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
-    delete from websocket_applications where server_id = ${serverId} returning id`;
-  for (const { id } of rows) await forgetResource(tx, id);
+    select id from websocket_applications where server_id = ${serverId} order by id`;
+  for (const { id } of rows) await eraseApplication(tx, id);
 }

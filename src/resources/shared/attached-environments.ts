@@ -1,0 +1,25 @@
+// The environments that use a resource which is being erased: their processes are to lose its variables and its port.
+import type { Transaction } from "../../store/database.ts";
+import { notify } from "../../store/notifications.ts";
+
+/** The column of environments that names what they use. */
+export type AttachmentColumn = "database_schema_id" | "cache_id" | "websocket_application_id";
+
+/**
+ * Has the environments that use a resource looked at again, before its row goes and takes its attachments along. Another
+ * instance may get the port that their processes reach.
+ */
+export async function requeueEnvironmentsWith(
+  tx: Transaction,
+  column: AttachmentColumn,
+  id: string,
+): Promise<void> {
+  // A change of an environment locks its row before its work as well.
+  const rows = await tx<{ id: string }[]>`
+    with attached as materialized (
+      select id from environments where ${tx.unsafe(column)} = ${id} and status <> 'deleting' for update)
+    update work set run_at = now(), attempts = 0, last_error = null, deadline_at = now() + interval '1 hour'
+    from attached where work.kind = 'environments' and work.id = attached.id
+    returning work.id`;
+  for (const environment of rows) await notify(tx, "work", environment.id);
+}
