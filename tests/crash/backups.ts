@@ -5,6 +5,7 @@ import { expect } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PostgresSpec } from "../../src/contracts/instance-spec.ts";
+import type { VerifiedRestore } from "../../src/contracts/verification.ts";
 import { verificationsDir } from "../../src/host/os/layout.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { scramVerifier } from "../../src/lib/verifiers.ts";
@@ -127,14 +128,17 @@ async function interruptCopy(scenario: BackupScenario, origin: PostgresSpec["ori
 /** Kills the victim in the middle of a verification, which is begun again and leaves nothing. */
 export async function interruptVerification(place: string, victim: BackupVictim): Promise<void> {
   const copies = verificationsDir(dataDir);
-  const verify = (signal: AbortSignal) => driver.verify(source.id, { backup: kept }, signal);
-  await processes.interrupt([place, victim], copies, verify);
+  await processes.interrupt([place, victim], copies, verifyKept);
   if (victim === "host") await until("the rest is deleted", () => !existsSync(copies));
-  const faults = async () => (await verify(NEVER).catch(() => null))?.faults;
+  const faults = async () => (await verifyKept(NEVER).catch(() => null))?.faults;
   await until("it is verified", async () => (await faults())?.length === 0);
   expect(existsSync(copies)).toBe(false);
   await until("no program is left", () => enginePidsAt(copies).length === 0);
   await expectSourceAtRest();
+}
+
+function verifyKept(signal: AbortSignal): Promise<VerifiedRestore> {
+  return driver.verify(source.id, { backup: kept }, signal);
 }
 
 /** Kills the victim while a backup is deleted, of which nothing is left. */

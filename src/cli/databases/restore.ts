@@ -1,4 +1,4 @@
-// `pilvi databases restore`, `clone` and `undelete`.
+// `pilvi databases restore`, `clone`, `undelete` and `purge`.
 import type { Command } from "commander";
 import type { NewDatabaseRestore, PilviClient } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
@@ -6,7 +6,8 @@ import { instantOf } from "../instant.ts";
 import { nameArgument, withJson, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
-import { sourceIdOf } from "../shared/source.ts";
+import { addPurge } from "../shared/purge.ts";
+import { deletedIdOf, sourceIdOf } from "../shared/source.ts";
 import { clusterKind } from "./kind.ts";
 import { addRefresh } from "./refresh.ts";
 
@@ -27,6 +28,7 @@ export function addRestores(databases: Command, session: Session): void {
   addRestore(databases, session);
   addClone(databases, session);
   addUndelete(databases, session);
+  addPurge(databases, session, clusterKind, (client, id) => client.databases.purge(id), "orders");
   addRefresh(databases, session);
 }
 
@@ -108,7 +110,7 @@ function addUndelete(databases: Command, session: Session): void {
     .argument("<name-or-id>", "the id of the deleted cluster, or its name");
   withWait(withJson(command), "it can be used").action(async (nameOrId: string, options: CopyOptions) => {
     const client = await session.client();
-    const id = await sourceIdOf(clusterKind, client, nameOrId);
+    const id = await deletedIdOf(clusterKind, client, nameOrId);
     await restore(session, id, await latestOf(client, id), options);
   });
   withExamples(command, ["pilvi databases undelete orders --wait"]);
