@@ -227,11 +227,11 @@ test("a log that lags behind is reported once, until it has caught up", async ()
   expect(await count()).toBe(2);
 });
 
-test("a log of which nothing is heard lags behind, unless its instance sleeps", async () => {
+test("a log of which nothing is known any more lags behind, unless its instance sleeps", async () => {
   const [, sleeper] = SLEEPERS;
   const { id } = await backedUp(sleeper);
-  const heard = archives.states.get(id);
-  if (heard === undefined) throw new Error("there is no archive");
+  const received = archives.states.get(id);
+  if (received === undefined) throw new Error("there is no archive");
   const at = "2026-03-15T08:18:53.204112Z";
   const segment = "000000010000000000000003";
   const watermark = { at, segment, lsn: "0/C000000" };
@@ -244,14 +244,14 @@ test("a log of which nothing is heard lags behind, unless its instance sleeps", 
     ...api.host.driver,
     archives: async () => {
       if (isSilent) throw new PublicError("The keeper of backups does not answer.");
-      return [{ ...heard, log: { ...whole, watermark } }];
+      return [{ ...received, log: { ...whole, watermark } }];
     },
   };
   const silent = new ArchiveFollower({ db: api.db, host: { id: api.host.id, driver, archiveStates } }, log);
   const pass = async (seconds: number) => {
     now += seconds * 1_000;
     await silent.pass().catch(() => undefined);
-    const { log: taken, lastError } = archiveStates.of(id) ?? heard;
+    const { log: taken, lastError } = archiveStates.of(id) ?? received;
     return [taken?.lagSeconds, lastError === null];
   };
   expect(await pass(0)).toEqual([0, true]);

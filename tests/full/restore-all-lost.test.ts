@@ -59,9 +59,9 @@ async function loseInTheMiddle(pilvi: TestPilvi): Promise<void> {
   );
   const client = await connectPg(kept);
   await client.query("create table notes (n int primary key)");
-  let isLost = false;
+  const loss = new AbortController();
   const writing = (async () => {
-    while (!isLost) {
+    while (!loss.signal.aborted) {
       await client.query(`insert into notes values (${acknowledged.length + 1})`);
       acknowledged.push(Date.now());
     }
@@ -76,7 +76,7 @@ async function loseInTheMiddle(pilvi: TestPilvi): Promise<void> {
   const { exitCode, stderr } = Bun.spawnSync(["cp", "--archive", target, remote]);
   process.kill(keeper, "SIGCONT");
   if (exitCode !== 0) throw new Error(stderr.toString());
-  isLost = true;
+  loss.abort();
   await writing;
   await client.end();
 }

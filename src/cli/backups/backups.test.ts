@@ -178,7 +178,9 @@ describe("what is kept of a deleted cluster", () => {
         Response.json({ data: { window: { latest: "2026-03-15T08:18:53.204112Z" }, backups: [] } }),
       [`POST ${deletedPath}/restore`]: refused,
     });
-    await runCommand(fakeIo(), url, "databases", "undelete", "orders").catch(() => undefined);
+    const io = fakeIo();
+    await runCommand(io, url, "databases", "undelete", "orders").catch(() => undefined);
+    expect(io.stderr).toContain("comes back without a schedule of backups");
     expect(bodies).toEqual([{ name: "orders", restore_time: "2026-03-15T08:18:53.204112Z" }]);
   });
 

@@ -23,6 +23,10 @@ const CLUSTER = nameArgument(clusterKind.noun);
 const NEW_NAME = "of the new cluster; need not be unique";
 const AT = "the instant: '10 minutes ago', or 2026-03-15T08:00:00Z";
 
+/** An owner who had backups before would take them for granted. */
+const NO_SCHEDULE =
+  "It comes back without a schedule of backups. Turn its window on with: pilvi databases update NAME --config retention_days=DAYS\n";
+
 /** Adds the commands. */
 export function addRestores(databases: Command, session: Session): void {
   addRestore(databases, session);
@@ -111,7 +115,9 @@ function addUndelete(databases: Command, session: Session): void {
   withWait(withJson(command), "it can be used").action(async (nameOrId: string, options: CopyOptions) => {
     const client = await session.client();
     const id = await deletedIdOf(clusterKind, client, nameOrId);
-    await restore(session, id, await latestOf(client, id), options);
+    const latest = await latestOf(client, id);
+    session.io.err(NO_SCHEDULE);
+    await restore(session, id, latest, options);
   });
   withExamples(command, ["pilvi databases undelete orders --wait"]);
 }

@@ -8,7 +8,7 @@ import type { ArchiveStates, ObservedStates, ServedHost, VerificationState } fro
 import { archiveKey, ARCHIVES, recordArchiveBytes } from "./archives.ts";
 import { LagAlarm } from "./lag-alarm.ts";
 import { isLogLong, lacksBackup } from "./policy.ts";
-import { takenAs } from "./unheard.ts";
+import { takenAs } from "./silence.ts";
 import { NEVER_VERIFIED, verificationsSince } from "./verifications.ts";
 
 const INTERVAL_MS = 3_000;
@@ -18,7 +18,7 @@ export class WatchedArchives implements ArchiveStates {
   readonly #observedStates: Pick<ObservedStates, "of">;
   readonly #now: () => number;
   #states = new Map<string, ArchiveState>();
-  #heardAtMs = 0;
+  #receivedAtMs = 0;
   readonly #verifications = new Map<string, VerificationState>();
 
   /** @param now the time in milliseconds. */
@@ -43,7 +43,7 @@ export class WatchedArchives implements ArchiveStates {
   /** Takes in all archives of the driver. */
   replace(states: readonly ArchiveState[]): void {
     this.#states = new Map(states.map((state) => [state.id, state]));
-    this.#heardAtMs = this.#now();
+    this.#receivedAtMs = this.#now();
   }
 
   /** Takes in what has become known of the verified restores of an archive. */
@@ -52,7 +52,7 @@ export class WatchedArchives implements ArchiveStates {
   }
 
   #takenNow(state: ArchiveState): ArchiveState {
-    return takenAs(state, this.#observedStates, { heardAtMs: this.#heardAtMs, nowMs: this.#now() });
+    return takenAs(state, this.#observedStates, { receivedAtMs: this.#receivedAtMs, nowMs: this.#now() });
   }
 }
 

@@ -9,11 +9,11 @@ const SILENT_AFTER_MS = 15_000;
 const AT_REST = new Set(["asleep", "stopped", "absent"]);
 
 /** For the operator. */
-const SILENT = "Nothing is heard of the archives: the keeper of backups, or its host, does not answer.";
+const SILENT = "Nothing is known of the archives: the keeper of backups, or its host, does not answer.";
 
 /** When the driver answered about archives, and the time now. */
-export interface Hearing {
-  heardAtMs: number;
+export interface Reception {
+  receivedAtMs: number;
   nowMs: number;
 }
 
@@ -24,20 +24,20 @@ export interface Hearing {
 export function takenAs(
   state: ArchiveState,
   observedStates: Pick<ObservedStates, "of">,
-  { heardAtMs, nowMs }: Hearing,
+  { receivedAtMs, nowMs }: Reception,
 ): ArchiveState {
-  const silentMs = nowMs - heardAtMs;
+  const silentMs = nowMs - receivedAtMs;
   if (silentMs < SILENT_AFTER_MS) return state;
   const { id, log } = state;
   const lastError = state.lastError ?? SILENT;
-  if (log === null || isAtRest(id, observedStates, heardAtMs)) return { ...state, lastError };
+  if (log === null || isAtRest(id, observedStates, receivedAtMs)) return { ...state, lastError };
   return { ...state, lastError, log: { ...log, lagSeconds: log.lagSeconds + silentMs / 1_000 } };
 }
 
 /** Whether nothing can have changed since the last answer: the instance slept already, or is deleted. */
-function isAtRest(id: string, observedStates: Pick<ObservedStates, "of">, heardAtMs: number): boolean {
+function isAtRest(id: string, observedStates: Pick<ObservedStates, "of">, receivedAtMs: number): boolean {
   if (id === STORE_ID) return false;
   const seen = observedStates.of(id);
   if (seen === undefined) return true;
-  return AT_REST.has(seen.state) && Date.parse(seen.since) <= heardAtMs;
+  return AT_REST.has(seen.state) && Date.parse(seen.since) <= receivedAtMs;
 }
