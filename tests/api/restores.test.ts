@@ -117,6 +117,14 @@ describe("a restore of a database cluster", () => {
     expect([status, Object.keys(body.errors ?? {})]).toEqual([422, fields]);
   });
 
+  test("with a text that is no instant says what an instant looks like", async () => {
+    const { path } = await saved(DATABASES);
+    const { body } = await send(`${path}/restore`, { json: { name: "restored", restore_time: "yesterday" } });
+    expect(body.errors?.restore_time).toContain(
+      "The field restore_time must be a time such as 2026-03-15T08:00:00Z.",
+    );
+  });
+
   test("of a snapshot of another cluster is refused", async () => {
     const { snapshot } = await saved(DATABASES);
     const { path } = await saved(DATABASES);

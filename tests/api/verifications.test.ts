@@ -5,7 +5,7 @@ import type { VerifiedRestore } from "../../src/contracts/verification.ts";
 import { PublicError } from "../../src/lib/errors.ts";
 import { createLog } from "../../src/lib/log.ts";
 import type { Loop } from "../../src/reconciler/loop.ts";
-import { ArchiveFollower } from "../../src/resources/shared/backups/archive-states.ts";
+import { ArchiveFollower, WatchedArchives } from "../../src/resources/shared/backups/archive-states.ts";
 import { backupGauges } from "../../src/resources/shared/backups/backup-gauges.ts";
 import { reconcileVerifications } from "../../src/resources/shared/backups/verification-reconciler.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
@@ -225,4 +225,45 @@ test("a log that lags behind is reported once, until it has caught up", async ()
   await lag(0);
   await lag(120);
   expect(await count()).toBe(2);
+});
+
+test("a log of which nothing is known any more lags behind, unless its instance sleeps", async () => {
+  const [, sleeper] = SLEEPERS;
+  const { id } = await backedUp(sleeper);
+  const received = archives.states.get(id);
+  if (received === undefined) throw new Error("there is no archive");
+  const at = "2026-03-15T08:18:53.204112Z";
+  const segment = "000000010000000000000003";
+  const watermark = { at, segment, lsn: "0/C000000" };
+  const whole = { timeline: 1, firstSegment: segment, earliestRestoreTime: at, gaps: [], lagSeconds: 0 };
+  let now = Date.parse("2026-03-15T08:20:00Z");
+  let seen = await api.host.driver.observe(id);
+  const archiveStates = new WatchedArchives({ of: () => seen }, () => now);
+  let isSilent = false;
+  const driver = {
+    ...api.host.driver,
+    archives: async () => {
+      if (isSilent) throw new PublicError("The keeper of backups does not answer.");
+      return [{ ...received, log: { ...whole, watermark } }];
+    },
+  };
+  const silent = new ArchiveFollower({ db: api.db, host: { id: api.host.id, driver, archiveStates } }, log);
+  const pass = async (seconds: number) => {
+    now += seconds * 1_000;
+    await silent.pass().catch(() => undefined);
+    const { log: taken, lastError } = archiveStates.of(id) ?? received;
+    return [taken?.lagSeconds, lastError === null];
+  };
+  expect(await pass(0)).toEqual([0, true]);
+  isSilent = true;
+  expect(await pass(10)).toEqual([0, true]);
+  expect(await pass(40)).toEqual([50, false]);
+  expect(await eventsOf(id)).toEqual([]);
+  expect(await pass(20)).toEqual([70, false]);
+  expect(await eventsOf(id)).toMatchObject([{ type: "backup.lagging", details: { lag_seconds: 70 } }]);
+  isSilent = false;
+  expect(await pass(1)).toEqual([0, true]);
+  isSilent = true;
+  seen = { ...seen, state: "asleep", since: "2026-03-15T08:20:00.000Z" };
+  expect(await pass(600)).toEqual([0, false]);
 });

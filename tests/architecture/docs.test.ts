@@ -105,6 +105,13 @@ describe("the command line", () => {
   });
 });
 
+test("the commands that the documentation shows have the options and the arguments that they are given", () => {
+  const faults = markdownFiles()
+    .filter((path) => path !== "CHANGELOG.md")
+    .flatMap((path) => shownCommands(markdown(path)).flatMap((shown) => faultsOf(path, shown)));
+  expect(faults).toEqual([]);
+});
+
 test("every kind of resource has a guide, and every dependency its line of why", () => {
   const missing = kinds.map(({ name }) => `docs/${name}.md`).filter((path) => !existsSync(join(ROOT, path)));
   expect(missing).toEqual([]);
@@ -167,6 +174,49 @@ function leadsSomewhere(path: string, link: string): boolean {
 function sectionOf(text: string, name: string): string | undefined {
   const sections = text.split(/^##+ /m);
   return sections.find((section) => new RegExp(`^\`${name}(?: <[^\`]*>)?\``).test(section));
+}
+
+/** The words of each `pilvi` command in a block of a shell, with its continued lines. */
+function shownCommands(text: string): string[][] {
+  const blocks = [...text.matchAll(/^ *```(?:sh|bash)\n(.*?)^ *```/gms)].map(([, block = ""]) => block);
+  return blocks
+    .flatMap((block) => block.replaceAll(/\\\n */g, "").split("\n"))
+    .map((line) => /^ *(?:npx )?pilvi (.*)$/.exec(line)?.[1])
+    .filter((line) => line !== undefined)
+    .map((line) => (line.match(/'[^']*'|"[^"]*"|[^\s]+/g) ?? []).filter((word) => !word.startsWith("#")));
+}
+
+/** What is wrong with a command: it does not exist, or lacks an option, or takes fewer or more arguments. */
+function faultsOf(path: string, words: string[]): string[] {
+  const shown = `${path}: pilvi ${words.join(" ")}`;
+  let command = createProgram();
+  const rest = [...words];
+  for (let below = find(command, rest[0]); below !== undefined; below = find(command, rest[0])) {
+    command = below;
+    rest.shift();
+  }
+  const end = rest.findIndex((word) => ["|", "--", ">", "&&", "<"].includes(word));
+  const given = end < 0 ? rest : rest.slice(0, end);
+  let count = 0;
+  for (let index = 0; index < given.length; index += 1) {
+    const word = given[index] ?? "";
+    if (!word.startsWith("--")) {
+      count += 1;
+      continue;
+    }
+    const [name] = word.split("=");
+    const option = command.options.find(({ long }) => long === name);
+    if (option === undefined) return [`${shown} (${name})`];
+    if (option.required && !word.includes("=")) index += 1;
+  }
+  const { registeredArguments: known } = command;
+  const least = known.filter(({ required }) => required).length;
+  const most = known.some(({ variadic }) => variadic) ? Infinity : known.length;
+  return count >= least && count <= most ? [] : [`${shown} (${count} arguments)`];
+}
+
+function find(command: Command, name: string | undefined): Command | undefined {
+  return command.commands.find((each) => each.name() === name);
 }
 
 interface CommandHelp {

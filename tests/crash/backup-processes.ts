@@ -4,11 +4,29 @@ import { join, resolve } from "node:path";
 import { localDriver } from "../../src/drivers/local/index.ts";
 import { hostSocket, instancesDir } from "../../src/host/os/layout.ts";
 import { Failpoints, freshDataDir, pilviEnv, until } from "../support/pilvi/pilvi.ts";
+import { enginePidsAt, killIfThere } from "../support/pilvi/processes.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 const FAILPOINTS = "--define=PILVI_FAILPOINTS:true";
 
 export type BackupProcess = "host" | "keeper";
+
+/**
+ * Who is killed in the middle of work on backups. The control plane has no part in it but its requests, which break off
+ * when it is killed; `all` are the host, the keeper, the engine and the request at once.
+ */
+export type BackupVictim = BackupProcess | "engine" | "control" | "all";
+export type BackupScenario = [place: string, victim: BackupVictim];
+
+/** A request that is repeated until it is answered, as the control plane repeats its work. */
+export type BackupRequest = (signal: AbortSignal) => Promise<unknown>;
+
+export const ALL_VICTIMS: readonly BackupVictim[] = ["host", "keeper", "engine", "control", "all"];
+
+/** Each place with each victim. */
+export function scenariosOf(places: string[], victims = ALL_VICTIMS): BackupScenario[] {
+  return places.flatMap((place) => victims.map((victim): BackupScenario => [place, victim]));
+}
 
 export class BackupProcesses {
   readonly failpoints = new Failpoints();
@@ -21,12 +39,39 @@ export class BackupProcesses {
     await this.#startHost();
   }
 
-  /** Kills a process, lets all others pass the armed fail point, and starts the process again. */
-  async restart(name: BackupProcess): Promise<void> {
-    this.#running[name]?.kill("SIGKILL");
-    await this.#running[name]?.exited;
+  /** Kills processes, lets all others pass the armed fail point, and starts the processes again. */
+  async restart(...names: BackupProcess[]): Promise<void> {
+    for (const name of names) this.#running[name]?.kill("SIGKILL");
+    for (const name of names) await this.#running[name]?.exited;
     this.failpoints.release();
-    await (name === "host" ? this.#startHost() : this.#startKeeper());
+    for (const name of names) await (name === "host" ? this.#startHost() : this.#startKeeper());
+  }
+
+  /**
+   * Makes a request, and kills the victim at the place.
+   * @param engines the folder of the instances whose engine is the victim; null for a place without an engine.
+   */
+  async interrupt(
+    [place, victim]: BackupScenario,
+    engines: string | null,
+    ask: BackupRequest,
+  ): Promise<void> {
+    const client = new AbortController();
+    this.failpoints.arm(place);
+    const first = ask(client.signal).catch(() => null);
+    await this.failpoints.reached();
+    if (victim === "control" || victim === "all") client.abort();
+    await this.kill(victim, engines);
+    await first;
+  }
+
+  /** Kills the victim, whose request was broken off before, and lets all others pass the armed fail point. */
+  async kill(victim: BackupVictim, engines: string | null): Promise<void> {
+    if (engines !== null && (victim === "engine" || victim === "all"))
+      for (const pid of enginePidsAt(engines)) killIfThere(pid);
+    if (victim === "all") await this.restart("host", "keeper");
+    else if (victim === "host" || victim === "keeper") await this.restart(victim);
+    else this.failpoints.release();
   }
 
   folderOf(id: string): string {

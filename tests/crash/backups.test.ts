@@ -9,9 +9,9 @@ test.each([
   ["host.backup.copied", "host"],
   ["host.backup.ended", "engine"],
   ["host.backup.stored", "keeper"],
-] as const)("a backup at %s survives a kill of the %s", interruptBackup);
+] as const)("a backup at %s survives a kill of %s", interruptBackup);
 
 test.each([
   ["host.restore.unpacked", "host"],
   ["host.restore.planned", "keeper"],
-] as const)("a restore at %s survives a kill of the %s", interruptRestore);
+] as const)("a restore at %s survives a kill of %s", interruptRestore);

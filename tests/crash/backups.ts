@@ -1,47 +1,64 @@
-// The crash matrix of backups: kills of host, keeper and engine at the steps of a backup, a restore and a verification; each scenario
-// comes to the same end.
+// The crash matrix of backups: kills of the control plane, the host, the keeper, the engine, and of all of them at the steps of
+// a backup, a restore, a clone, a verification and a deletion; each scenario comes to the same end.
 import { SQL } from "bun";
 import { expect } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PostgresSpec } from "../../src/contracts/instance-spec.ts";
+import type { VerifiedRestore } from "../../src/contracts/verification.ts";
 import { verificationsDir } from "../../src/host/os/layout.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { scramVerifier } from "../../src/lib/verifiers.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { freePort } from "../support/pilvi/ports.ts";
-import { commandLine, enginePidsAt, killIfThere } from "../support/pilvi/processes.ts";
-import { BackupProcesses, type BackupProcess } from "./backup-processes.ts";
+import { commandLine, enginePidsAt } from "../support/pilvi/processes.ts";
+import {
+  ALL_VICTIMS,
+  BackupProcesses,
+  scenariosOf,
+  type BackupScenario,
+  type BackupVictim,
+} from "./backup-processes.ts";
 
-export type BackupVictim = BackupProcess | "engine";
-export type BackupScenario = [place: string, victim: BackupVictim];
+const WITHOUT_ENGINE = ALL_VICTIMS.filter((victim) => victim !== "engine");
+/** Where the engine's session is open, so that its end ends the copy as well. */
+const HOT_COPY = ["host.backup.begun", "host.backup.copied", "host.backup.ended"];
 
-const HOST_AND_KEEPER = ["host", "keeper"] as const;
-
-/** A hot backup: while the engine's session is open, the end of the engine ends the copy as well. */
-export const BACKUP_SCENARIOS: BackupScenario[] = [
-  ...["host.backup.begun", "host.backup.copied", "host.backup.ended"].flatMap((place) =>
-    (["host", "keeper", "engine"] as const).map((victim): BackupScenario => [place, victim]),
-  ),
-  ...["host.backup.stored", "host.backup.completed"].flatMap((place) =>
-    HOST_AND_KEEPER.map((victim): BackupScenario => [place, victim]),
-  ),
+export const BACKUP_SCENARIOS = [
+  ...scenariosOf(HOT_COPY),
+  ...scenariosOf(["host.backup.stored", "host.backup.completed"], WITHOUT_ENGINE),
 ];
 
-export const RESTORE_SCENARIOS: BackupScenario[] = [
+/** The engine is that of the source, of which a restore does not depend. */
+export const RESTORE_SCENARIOS = scenariosOf([
   "host.restore.planned",
   "host.restore.unpacked",
   "host.restore.logged",
   "host.restore.recovered",
   "slots.taken",
   "slots.given",
-].flatMap((place) => HOST_AND_KEEPER.map((victim): BackupScenario => [place, victim]));
+]);
 
-export const VERIFICATION_SCENARIOS: BackupScenario[] = [
+/** The engine is that of the source, which is copied while it runs. */
+export const CLONE_SCENARIOS = scenariosOf([
+  ...HOT_COPY,
+  "host.restore.unpacked",
+  "host.restore.recovered",
+  "slots.taken",
+  "slots.given",
+]);
+
+export const VERIFICATION_SCENARIOS = scenariosOf([
   "host.restore.unpacked",
   "host.restore.recovered",
   "host.verification.restored",
-].flatMap((place) => HOST_AND_KEEPER.map((victim): BackupScenario => [place, victim]));
+]);
+
+/** A driver breaks no deletion off. */
+export const DELETION_SCENARIOS = scenariosOf(
+  ["keeper.backup.delete"],
+  ALL_VICTIMS.filter((victim) => victim !== "control"),
+);
 
 const NEVER = new AbortController().signal;
 
@@ -74,62 +91,91 @@ export async function end(): Promise<void> {
 /** Kills the victim in the middle of a backup; the next call makes the backup. */
 export async function interruptBackup(place: string, victim: BackupVictim): Promise<void> {
   const backup = newId("snapshot");
-  failpoints.arm(place);
-  const first = driver.backUp(source.id, backup, NEVER).catch(() => null);
-  await failpoints.reached();
-  await kill(victim);
-  await first;
-  const again = () => driver.backUp(source.id, backup, NEVER).catch(() => null);
+  const make = (signal: AbortSignal) => driver.backUp(source.id, backup, signal);
+  await processes.interrupt([place, victim], processes.folderOf(source.id), make);
+  const again = () => make(NEVER).catch(() => null);
   await until("the backup is made", async () => (await again())?.id === backup);
-  const archive = await driver.archive(source.id);
-  expect(archive?.backups.map(({ id }) => id)).toEqual([kept, backup]);
-  await until("it runs", async () => (await driver.observe(source.id)).state === "running");
-  await until("no program copies", () => copyingPrograms(source.id).length === 0);
-  // The session of a killed host ends with the statement that it is in.
-  await until("no slot is left", async () => {
-    return (await inDatabase(source.id, (db) => db`select from pg_replication_slots`)).length === 0;
-  });
+  expect(await storedBackups()).toEqual([kept, backup]);
+  await expectSourceAtRest();
   await driver.deleteBackup(source.id, backup);
-  expect(await noteOf(source.id)).toBe("kept");
 }
 
 /** Kills the victim in the middle of a restore, which comes to its end in any case. */
 export async function interruptRestore(place: string, victim: BackupVictim): Promise<void> {
-  const copy = { ...specWith("app"), origin: { archive: source.id, backup: kept } };
-  failpoints.arm(place);
-  const first = driver.ensure(copy).catch(() => null);
-  await failpoints.reached();
-  await kill(victim);
-  await first;
-  const asked = async () => (await driver.ensure(copy)).state;
-  await until("it is restored", async () => (await asked().catch(() => null)) === "running");
+  await interruptCopy([place, victim], { archive: source.id, backup: kept });
+}
+
+/** Kills the victim in the middle of a clone of the running source, which comes to its end in any case. */
+export async function interruptClone(place: string, victim: BackupVictim): Promise<void> {
+  await interruptCopy([place, victim], { instance: source.id });
+}
+
+async function interruptCopy(scenario: BackupScenario, origin: PostgresSpec["origin"]): Promise<void> {
+  const copy = { ...specWith("app"), ...(origin !== undefined && { origin }) };
+  const make = (signal: AbortSignal) => driver.ensure(copy, signal);
+  await processes.interrupt(scenario, processes.folderOf(source.id), make);
+  const state = async () => (await make(NEVER).catch(() => null))?.state;
+  await until("it is restored", async () => (await state()) === "running");
   expect(await noteOf(copy.id)).toBe("kept");
   expect(readdirSync(processes.folderOf(copy.id)).filter((name) => name.startsWith("build."))).toEqual([]);
   await driver.remove(copy.id);
   expect(existsSync(processes.folderOf(copy.id))).toBe(false);
   expect(enginePidsAt(processes.folderOf(copy.id))).toEqual([]);
+  expect(await storedBackups()).toEqual([kept]);
+  await expectSourceAtRest();
 }
 
 /** Kills the victim in the middle of a verification, which is begun again and leaves nothing. */
 export async function interruptVerification(place: string, victim: BackupVictim): Promise<void> {
-  const verify = () => driver.verify(source.id, { backup: kept }, NEVER).catch(() => null);
-  failpoints.arm(place);
-  const first = verify();
-  await failpoints.reached();
-  await kill(victim);
-  await first;
   const copies = verificationsDir(dataDir);
+  await processes.interrupt([place, victim], copies, verifyKept);
   if (victim === "host") await until("the rest is deleted", () => !existsSync(copies));
-  await until("it is verified", async () => (await verify())?.faults.length === 0);
+  const faults = async () => (await verifyKept(NEVER).catch(() => null))?.faults;
+  await until("it is verified", async () => (await faults())?.length === 0);
   expect(existsSync(copies)).toBe(false);
   await until("no program is left", () => enginePidsAt(copies).length === 0);
-  expect(await driver.observe(source.id)).toMatchObject({ state: "running" });
+  await expectSourceAtRest();
 }
 
-async function kill(victim: BackupVictim): Promise<void> {
-  if (victim !== "engine") return await processes.restart(victim);
-  for (const pid of enginePidsAt(processes.folderOf(source.id))) killIfThere(pid);
-  failpoints.release();
+function verifyKept(signal: AbortSignal): Promise<VerifiedRestore> {
+  return driver.verify(source.id, { backup: kept }, signal);
+}
+
+/** Kills the victim while a backup is deleted, of which nothing is left. */
+export async function interruptDeletion(place: string, victim: BackupVictim): Promise<void> {
+  const backup = newId("snapshot");
+  await driver.backUp(source.id, backup, NEVER);
+  const remove = () => driver.deleteBackup(source.id, backup);
+  await processes.interrupt([place, victim], processes.folderOf(source.id), remove);
+  const removed = () =>
+    remove().then(
+      () => true,
+      () => false,
+    );
+  await until("it is deleted", removed);
+  expect(await storedBackups()).toEqual([kept]);
+  expect(readdirSync(join(dataDir, "backups", "archives", source.id, "backups"))).toEqual([kept]);
+  await expectSourceAtRest();
+}
+
+/** The source runs with its data, and nothing of a copy is left at it. */
+async function expectSourceAtRest(): Promise<void> {
+  await until(
+    "it runs",
+    async () => (await driver.observe(source.id).catch(() => null))?.state === "running",
+  );
+  await until("no program copies", () => copyingPrograms(source.id).length === 0);
+  // The session of a killed host ends with the statement that it is in.
+  await until("no slot is left", async () => {
+    const slots = await inDatabase(source.id, (db) => db`select from pg_replication_slots`).catch(() => null);
+    return slots?.length === 0;
+  });
+  expect(await noteOf(source.id)).toBe("kept");
+}
+
+async function storedBackups(): Promise<string[]> {
+  const archive = await driver.archive(source.id);
+  return archive?.backups.map(({ id }) => id) ?? [];
 }
 
 function specWith(user: string): PostgresSpec {

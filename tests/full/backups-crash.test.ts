@@ -1,10 +1,15 @@
-// The whole crash matrix of backups: a backup, a restore and a verification, stopped at every step, with every victim.
+// The whole crash matrix of backups: a backup, a restore, a clone, a verification and a deletion, stopped at every step, with
+// every victim.
 import { afterAll, beforeAll, test } from "bun:test";
 import {
   BACKUP_SCENARIOS,
   begin,
+  CLONE_SCENARIOS,
+  DELETION_SCENARIOS,
   end,
   interruptBackup,
+  interruptClone,
+  interruptDeletion,
   interruptRestore,
   interruptVerification,
   RESTORE_SCENARIOS,
@@ -14,8 +19,12 @@ import {
 beforeAll(begin);
 afterAll(end);
 
-test.each(BACKUP_SCENARIOS)("a backup at %s survives a kill of the %s", interruptBackup);
+test.each(BACKUP_SCENARIOS)("a backup at %s survives a kill of %s", interruptBackup);
 
-test.each(RESTORE_SCENARIOS)("a restore at %s survives a kill of the %s", interruptRestore);
+test.each(RESTORE_SCENARIOS)("a restore at %s survives a kill of %s", interruptRestore);
 
-test.each(VERIFICATION_SCENARIOS)("a verification at %s survives a kill of the %s", interruptVerification);
+test.each(CLONE_SCENARIOS)("a clone at %s survives a kill of %s", interruptClone);
+
+test.each(VERIFICATION_SCENARIOS)("a verification at %s survives a kill of %s", interruptVerification);
+
+test.each(DELETION_SCENARIOS)("a deletion at %s survives a kill of %s", interruptDeletion);

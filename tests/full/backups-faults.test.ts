@@ -121,7 +121,11 @@ async function reseal(name: string, change: (segment: Uint8Array) => void): Prom
 
 const FAULTS: [fault: string, damage: () => void | Promise<void>, reason: RegExp][] = [
   ["a missing segment", () => rmSync(inLog(middle())), /gap between the segments/],
-  ["a truncated segment", () => truncateSync(inLog(middle()), 1_000), /damaged/],
+  [
+    "a truncated segment",
+    () => truncateSync(inLog(middle()), 1_000),
+    /The segment [0-9A-F]{24} of the log is damaged/,
+  ],
   [
     "flipped bits in the backup",
     () => {
@@ -130,7 +134,7 @@ const FAULTS: [fault: string, damage: () => void | Promise<void>, reason: RegExp
       bytes.writeUInt8(bytes.readUInt8(half) ^ 0b101, half);
       writeFileSync(partOfBackup(), bytes);
     },
-    /damaged/,
+    /A part of the backup of 2\d{3}-\S+Z is damaged/,
   ],
   [
     "swapped segments",
@@ -156,7 +160,11 @@ const FAULTS: [fault: string, damage: () => void | Promise<void>, reason: RegExp
     () => reseal(middle(), (segment) => new DataView(segment.buffer).setUint32(TIMELINE_AT, 2, true)),
     /is of a later timeline/,
   ],
-  ["a lost backup", () => rmSync(partOfBackup()), /damaged or missing/],
+  [
+    "a lost backup",
+    () => rmSync(partOfBackup()),
+    /A part of the backup of 2\d{3}-\S+Z is damaged or missing/,
+  ],
 ];
 
 async function restore(): Promise<Answer<ClusterDocument>> {

@@ -1,32 +1,31 @@
 // The crash matrix of a MariaDB's log: shipped, restored, verified and deleted, stopped at every step, with every victim.
 import { afterAll, beforeAll, test } from "bun:test";
-import {
-  begin,
-  DELETION_SCENARIOS,
-  end,
-  expectAllRestored,
-  interruptDeletion,
-  interruptRestore,
-  interruptRetention,
-  interruptShipping,
-  interruptVerification,
-  RESTORE_SCENARIOS,
-  RETENTION_SCENARIOS,
-  SHIP_SCENARIOS,
-  VERIFICATION_SCENARIOS,
-} from "../crash/binary-log.ts";
+import { LogMatrix, logScenarios } from "../crash/kept-log.ts";
 
-beforeAll(begin);
-afterAll(end);
+const scenarios = logScenarios("mariadb");
+const matrix = new LogMatrix("mariadb");
 
-test.each(SHIP_SCENARIOS)("a log shipped at %s survives a kill of the %s", interruptShipping);
+beforeAll(() => matrix.begin());
+afterAll(() => matrix.end());
 
-test("all that was written over these kills is restored", expectAllRestored);
+test.each(scenarios.shipping)("a log shipped at %s survives a kill of %s", (place, victim) =>
+  matrix.interruptShipping(place, victim),
+);
 
-test.each(RESTORE_SCENARIOS)("a restore at %s survives a kill of the %s", interruptRestore);
+test("all that was written over these kills is restored", () => matrix.expectAllRestored());
 
-test.each(VERIFICATION_SCENARIOS)("a verification at %s survives a kill of the %s", interruptVerification);
+test.each(scenarios.restore)("a restore at %s survives a kill of %s", (place, victim) =>
+  matrix.interruptRestore(place, victim),
+);
 
-test.each(RETENTION_SCENARIOS)("a retention at %s survives a kill of the %s", interruptRetention);
+test.each(scenarios.verification)("a verification at %s survives a kill of %s", (place, victim) =>
+  matrix.interruptVerification(place, victim),
+);
 
-test.each(DELETION_SCENARIOS)("a deletion at %s survives a kill of the %s", interruptDeletion);
+test.each(scenarios.retention)("a retention at %s survives a kill of %s", (place, victim) =>
+  matrix.interruptRetention(place, victim),
+);
+
+test.each(scenarios.deletion)("a deletion at %s survives a kill of %s", (place, victim) =>
+  matrix.interruptDeletion(place, victim),
+);

@@ -149,6 +149,48 @@ describe("restore", () => {
   });
 });
 
+describe("what is kept of a deleted cluster", () => {
+  const deletedId = "db-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e30";
+  const kept = { ...archive({ deleted_at: "2026-03-15T08:18:53.204112Z" }), id: deletedId };
+  const found = { "GET /backups": list(archive(), kept) };
+  const deletedPath = `/databases/clusters/${deletedId}`;
+
+  test("is purged by name, also when another cluster has the name", async () => {
+    const url = serve({ ...found, [`DELETE ${deletedPath}/backups`]: noContent });
+    const io = fakeIo();
+    await runCommand(io, url, "databases", "purge", "orders", "--yes");
+    expect(requests.at(-1)).toBe(`DELETE ${deletedPath}/backups`);
+    expect(io.stdout).toBe(`Deleting the backups of orders (${deletedId}).\n`);
+  });
+
+  test("is not purged without a yes", async () => {
+    const io = { ...fakeIo(), isInputTerminal: true };
+    const running = runCommand(io, serve(found), "databases", "purge", "orders");
+    expect(String(await running.catch((error: unknown) => error))).toContain("Nothing was deleted.");
+    expect(requests).toEqual(["GET /backups"]);
+  });
+
+  test("is brought back, and not a cluster of the same name", async () => {
+    const url = serve({
+      ...found,
+      [`GET ${deletedPath}`]: () => Response.json({ message: "There is none." }, { status: 404 }),
+      [`GET ${deletedPath}/backups`]: () =>
+        Response.json({ data: { window: { latest: "2026-03-15T08:18:53.204112Z" }, backups: [] } }),
+      [`POST ${deletedPath}/restore`]: refused,
+    });
+    const io = fakeIo();
+    await runCommand(io, url, "databases", "undelete", "orders").catch(() => undefined);
+    expect(io.stderr).toContain("comes back without a schedule of backups");
+    expect(bodies).toEqual([{ name: "orders", restore_time: "2026-03-15T08:18:53.204112Z" }]);
+  });
+
+  test("is named when there is none", async () => {
+    const url = serve({ "GET /backups": list(archive()) });
+    const fault = await runCommand(fakeIo(), url, "caches", "purge", "orders", "--yes").catch(String);
+    expect(fault).toContain("There is no backup of a deleted cache named orders.");
+  });
+});
+
 const refused = () => Response.json({ message: "It is refused.", errors: {} }, { status: 422 });
 
 describe("clone", () => {

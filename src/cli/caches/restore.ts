@@ -1,8 +1,9 @@
-// `pilvi caches restore` and `pilvi caches clone`.
+// `pilvi caches restore`, `clone` and `purge`.
 import type { Command } from "commander";
 import { nameArgument, withJson, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
+import { addPurge } from "../shared/purge.ts";
 import { sourceIdOf } from "../shared/source.ts";
 import { cacheKind } from "./kind.ts";
 
@@ -18,6 +19,7 @@ const NEW_NAME = "of the new cache; need not be unique";
 export function addRestores(caches: Command, session: Session): void {
   addRestore(caches, session);
   addClone(caches, session);
+  addPurge(caches, session, cacheKind, (client, id) => client.caches.purge(id), "sessions");
 }
 
 function addRestore(caches: Command, session: Session): void {

@@ -1,4 +1,4 @@
-// `pilvi databases restore`, `clone` and `undelete`.
+// `pilvi databases restore`, `clone`, `undelete` and `purge`.
 import type { Command } from "commander";
 import type { NewDatabaseRestore, PilviClient } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
@@ -6,7 +6,8 @@ import { instantOf } from "../instant.ts";
 import { nameArgument, withJson, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
-import { sourceIdOf } from "../shared/source.ts";
+import { addPurge } from "../shared/purge.ts";
+import { deletedIdOf, sourceIdOf } from "../shared/source.ts";
 import { clusterKind } from "./kind.ts";
 import { addRefresh } from "./refresh.ts";
 
@@ -22,11 +23,16 @@ const CLUSTER = nameArgument(clusterKind.noun);
 const NEW_NAME = "of the new cluster; need not be unique";
 const AT = "the instant: '10 minutes ago', or 2026-03-15T08:00:00Z";
 
+/** An owner who had backups before would take them for granted. */
+const NO_SCHEDULE =
+  "It comes back without a schedule of backups. Turn its window on with: pilvi databases update NAME --config retention_days=DAYS\n";
+
 /** Adds the commands. */
 export function addRestores(databases: Command, session: Session): void {
   addRestore(databases, session);
   addClone(databases, session);
   addUndelete(databases, session);
+  addPurge(databases, session, clusterKind, (client, id) => client.databases.purge(id), "orders");
   addRefresh(databases, session);
 }
 
@@ -108,8 +114,10 @@ function addUndelete(databases: Command, session: Session): void {
     .argument("<name-or-id>", "the id of the deleted cluster, or its name");
   withWait(withJson(command), "it can be used").action(async (nameOrId: string, options: CopyOptions) => {
     const client = await session.client();
-    const id = await sourceIdOf(clusterKind, client, nameOrId);
-    await restore(session, id, await latestOf(client, id), options);
+    const id = await deletedIdOf(clusterKind, client, nameOrId);
+    const latest = await latestOf(client, id);
+    session.io.err(NO_SCHEDULE);
+    await restore(session, id, latest, options);
   });
   withExamples(command, ["pilvi databases undelete orders --wait"]);
 }

@@ -13,14 +13,40 @@ export async function sourceIdOf<Document extends SingleDocument<Named>>(
   const ids: string[] = [];
   for await (const { data } of kind.requests(client).pages())
     ids.push(...data.filter(({ attributes }) => attributes.name === nameOrId).map(({ id }) => id));
-  const found = ids.length > 0 ? ids : await deletedIds(kind.group, client, nameOrId);
-  const [only] = found;
-  if (only === undefined) {
-    throw new CommandError(`There is no ${kind.noun} named ${nameOrId}, and no backup of a deleted one.`);
-  }
-  if (found.length === 1) return only;
-  const list = found.map((id) => `  ${id}`).join("\n");
-  throw new CommandError(`${found.length} ${kind.plural} are named ${nameOrId}. Use the id of one:\n${list}`);
+  const missing = `There is no ${kind.noun} named ${nameOrId}, and no backup of a deleted one.`;
+  return onlyOf(
+    ids.length > 0 ? ids : await deletedIds(kind.group, client, nameOrId),
+    kind,
+    nameOrId,
+    missing,
+  );
+}
+
+/**
+ * Finds a deleted instance with backups, also when there is another of its name by now.
+ * @returns its id. @throws CommandError when there is none, or more than one of that name.
+ */
+export async function deletedIdOf<Document extends SingleDocument<Named>>(
+  kind: ShownKind<Document>,
+  client: PilviClient,
+  nameOrId: string,
+): Promise<string> {
+  if (kind.idPattern.test(nameOrId)) return nameOrId;
+  const missing = `There is no backup of a deleted ${kind.noun} named ${nameOrId}. \`pilvi backups\` lists all that is kept.`;
+  return onlyOf(await deletedIds(kind.group, client, nameOrId), kind, nameOrId, missing);
+}
+
+function onlyOf(
+  ids: string[],
+  { plural }: Pick<ShownKind<never>, "plural">,
+  name: string,
+  missing: string,
+): string {
+  const [only] = ids;
+  if (only === undefined) throw new CommandError(missing);
+  if (ids.length === 1) return only;
+  const list = ids.map((id) => `  ${id}`).join("\n");
+  throw new CommandError(`${ids.length} ${plural} are named ${name}. Use the id of one:\n${list}`);
 }
 
 async function deletedIds(group: string, client: PilviClient, name: string): Promise<string[]> {

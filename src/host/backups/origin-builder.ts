@@ -38,13 +38,23 @@ export interface OriginParts extends CopyingParts {
 /** The stream of a backup or of its log broke off. */
 export class BrokenOff extends Error {
   override name = "BrokenOff";
+  /** What cannot be read as a whole, for a sentence. */
+  readonly piece: string;
+
+  constructor(piece: string, cause: unknown) {
+    super(`the stream of ${piece} broke off`, { cause });
+    this.piece = piece;
+  }
 }
 
 /** @throws RestoreFault when the origin cannot be restored, PublicError when it may work another time. */
 export async function buildFromOrigin(parts: OriginParts, origin: DataOrigin, build: Build): Promise<void> {
   if ("instance" in origin) {
     const { instance } = origin;
-    return await tried(parts, build, () => clone(parts, instance, build));
+    return await tried(parts, build, () => clone(parts, instance, build), {
+      what: "copy",
+      ask: async () => undefined,
+    });
   }
   const replica = "primary" in origin ? { replica: replicaOf(build) } : {};
   const { archive, ...target } =
@@ -71,19 +81,20 @@ export async function restorePlanned(
 ): Promise<void> {
   const attempt = () => restore(parts, restoring, build);
   // A keeper that is away is no fault of the backup, and says nothing here.
-  await tried(parts, build, attempt, () => planned(parts, restoring.archive, target, build.signal));
+  const ask = () => planned(parts, restoring.archive, target, build.signal);
+  await tried(parts, build, attempt, { what: nameOf(restoring.plan), ask });
 }
 
 /**
  * Begins anew after a stream that broke off or could not be unpacked.
- * @param ask throws when such a stream says nothing about the backup.
+ * @param of what is read, for a sentence, and a question that throws when such a stream says nothing about it.
  * @throws RestoreFault after some such streams.
  */
 async function tried(
   { log }: Pick<OriginParts, "log">,
   { id, signal }: Build,
   attempt: () => Promise<void>,
-  ask: () => Promise<unknown> = async () => undefined,
+  { what, ask }: { what: string; ask: () => Promise<unknown> },
 ): Promise<void> {
   for (let read = 1; ; read += 1) {
     try {
@@ -94,7 +105,7 @@ async function tried(
       await Bun.sleep(READ_AGAIN_AFTER_MS);
       signal.throwIfAborted();
       await ask();
-      if (read >= MAX_READS) throw damaged(error);
+      if (read >= MAX_READS) throw damaged(error, what);
     }
   }
 }
@@ -106,10 +117,17 @@ function replicaOf({ recipe }: Build): EngineReplica {
   return replica;
 }
 
-function damaged(error: BrokenOff | UnreadableStream): RestoreFault {
-  if (error instanceof BrokenOff)
-    return new RestoreFault("A part of the backup is damaged or missing, so it cannot be restored.", error);
-  return new RestoreFault("The backup is damaged: its data cannot be unpacked.", error);
+function damaged(error: BrokenOff | UnreadableStream, what: string): RestoreFault {
+  if (error instanceof BrokenOff) {
+    const { piece } = error;
+    return new RestoreFault(`A part of the ${piece} is damaged or missing, so it cannot be restored.`, error);
+  }
+  return new RestoreFault(`The ${what} is damaged: its data cannot be unpacked.`, error);
+}
+
+/** A backup by its moment, which a snapshot shows as well. */
+function nameOf({ backup }: RestorePlan): string {
+  return `backup of ${backup.completedAt}`;
 }
 
 async function planned(
@@ -138,14 +156,14 @@ async function restore(
   let doneBytes = 0;
   const onBytes = (bytes: number) => build.progress((doneBytes += bytes), totalBytes);
   emptyFolders(build);
-  const stream = unbroken(() => keeper.read(archive, facts.id, signal), signal);
+  const stream = unbroken(() => keeper.read(archive, facts.id, signal), signal, nameOf(plan));
   await unpack(build, facts.format, stream, onBytes);
   await failpoint("host.restore.unpacked");
   const folder = recipe.log?.folder(foldersOf(build).dataDir);
   if (folder !== undefined && segments.length > 0) {
     ensureLogFolder(build, folder);
     await eachAtOnce(segments, SEGMENTS_AT_ONCE, signal, async ({ name }, ends) => {
-      const content = unbroken(() => keeper.readLog(archive, name, ends), ends);
+      const content = unbroken(() => keeper.readLog(archive, name, ends), ends, `log ${name}`);
       onBytes(await writeLog(build, folder, name, content));
     });
   }
@@ -158,6 +176,7 @@ async function restore(
 async function* unbroken(
   open: () => Promise<AsyncIterable<Uint8Array>>,
   signal: AbortSignal,
+  piece: string,
 ): AsyncGenerator<Uint8Array> {
   let hasBegun = false;
   try {
@@ -167,7 +186,7 @@ async function* unbroken(
   } catch (error) {
     signal.throwIfAborted();
     if (!hasBegun && !(error instanceof KeeperUnreachable)) throw error;
-    throw new BrokenOff("a stream of the keeper broke off", { cause: error });
+    throw new BrokenOff(piece, error);
   }
 }
 

@@ -44,7 +44,7 @@ describe.each([
   const failed = {
     state: "failed",
     restoreFailed: true,
-    lastError: "The backup is damaged: its data cannot be unpacked.",
+    lastError: expect.stringMatching(/^The backup of 2\S+Z is damaged: its data cannot be unpacked\.$/),
   };
 
   test(`whose ${format} cannot be unpacked is a failed restore, which the next host knows`, async () => {

@@ -121,10 +121,12 @@ describe("a cache", () => {
   });
 
   test("a backup whose first part is damaged is found", async () => {
-    const { id: other } = await stage.backUp(id);
+    const { id: other, completedAt } = await stage.backUp(id);
     const parts = join(keeperDir(stage.hosts.dataDir), "archives", id, "backups", other, "parts");
     damage(join(parts, readdirSync(parts)[0] ?? ""), 600);
-    const faults = ["A part of the backup is damaged or missing, so it cannot be restored."];
+    const faults = [
+      `A part of the backup of ${completedAt} is damaged or missing, so it cannot be restored.`,
+    ];
     expect(await verify(id, other)).toMatchObject({ backup: other, checked: 0, isComplete: false, faults });
     expectNothingLeft();
   });

@@ -8,6 +8,7 @@ import { installTools } from "../../engines/tools/install.ts";
 import { installEngines } from "../../engines/install/index.ts";
 import { CHECKOUT_DIR } from "../program/checkout.ts";
 import { checkBackups } from "../doctor/backups.ts";
+import { checkFailingBackups } from "../doctor/failing-backups.ts";
 import { checkStoreBackups } from "../doctor/store-backups.ts";
 import { checkEngines } from "../doctor/engines.ts";
 import type { Finding } from "../doctor/finding.ts";
@@ -114,6 +115,7 @@ export async function doctorCommand(config: Config): Promise<number> {
   const findings = [
     ...checkMachine(config),
     ...checkBackups(config),
+    ...(await checkFailingBackups(config)),
     ...(await checkStoreBackups(config)),
     ...(await checkEngines(config, CHECKOUT_DIR)),
     ...checkTls(config),

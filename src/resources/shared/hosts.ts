@@ -16,7 +16,7 @@ export function servedHost<ObservedStates extends WatchedStates>(
   observedStates: ObservedStates,
 ): ServedHost & { observedStates: ObservedStates; archiveStates: WatchedArchives } {
   const offer = (): Promise<Offer> => remembered();
-  const host = { ...settings, observedStates, archiveStates: new WatchedArchives(), offer };
+  const host = { ...settings, observedStates, archiveStates: new WatchedArchives(observedStates), offer };
   const remembered = rememberedOffer(() => host.driver);
   return host;
 }

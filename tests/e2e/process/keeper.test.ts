@@ -1,8 +1,9 @@
 // The keeper under `pilvi up`: its user, its start again, and kills between any two steps of a backup.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { KeeperClient } from "../../../src/host/backups/keeper-client.ts";
+import { newId } from "../../../src/lib/ids.ts";
 import { bytesOf, collect, facts, streamOf } from "../../../src/keeper/test-support.ts";
 import { Failpoints, startPilvi, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 import { IS_ROOT, procText, runCommand } from "../../support/pilvi/program.ts";
@@ -169,4 +170,32 @@ test("doctor says that backups are on the disk of the data", async () => {
   const { stdout } = await pilvi.run("doctor");
   expect(stdout).toContain("warn  backups are on the same disk as the data");
   expect(stdout).toContain("PILVI_BACKUP_TARGETS");
+});
+
+test("doctor says that the keeper does not answer", async () => {
+  const keeper = pilvi.runningPid("keeper");
+  process.kill(keeper, "SIGSTOP");
+  try {
+    const { stdout } = await pilvi.run("doctor");
+    expect(stdout).toContain(
+      "warn  backups cannot be stored: the keeper of backups, or the host, does not answer",
+    );
+  } finally {
+    process.kill(keeper, "SIGCONT");
+  }
+});
+
+test("doctor names the reason when backups cannot be stored", async () => {
+  const folder = join(pilvi.dataDir, "backups");
+  const away = `${folder}.away`;
+  renameSync(folder, away);
+  try {
+    await client.store(ID, newId("snapshot"), streamOf(BYTES, 1024 ** 2), never).catch(() => undefined);
+    await until("doctor names it", async () =>
+      /warn  backups cannot be stored: .*backups/.test((await pilvi.run("doctor")).stdout),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(away, folder);
+  }
 });

@@ -4,21 +4,32 @@ import type { ArchiveState } from "../../../contracts/keeper.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Database } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
-import type { ArchiveStates, ServedHost, VerificationState } from "../../kind.ts";
+import type { ArchiveStates, ObservedStates, ServedHost, VerificationState } from "../../kind.ts";
 import { archiveKey, ARCHIVES, recordArchiveBytes } from "./archives.ts";
 import { LagAlarm } from "./lag-alarm.ts";
 import { isLogLong, lacksBackup } from "./policy.ts";
+import { takenAs } from "./silence.ts";
 import { NEVER_VERIFIED, verificationsSince } from "./verifications.ts";
 
 const INTERVAL_MS = 3_000;
 
-/** The archives of one driver, as it reported them last. */
+/** The archives of one driver, as it reported them last; while it is silent, their logs lag behind more and more. */
 export class WatchedArchives implements ArchiveStates {
+  readonly #observedStates: Pick<ObservedStates, "of">;
+  readonly #now: () => number;
   #states = new Map<string, ArchiveState>();
+  #receivedAtMs = 0;
   readonly #verifications = new Map<string, VerificationState>();
 
+  /** @param now the time in milliseconds. */
+  constructor(observedStates: Pick<ObservedStates, "of">, now = Date.now) {
+    this.#observedStates = observedStates;
+    this.#now = now;
+  }
+
   of(id: string): ArchiveState | undefined {
-    return this.#states.get(id);
+    const state = this.#states.get(id);
+    return state === undefined ? undefined : this.#takenNow(state);
   }
 
   verificationOf(id: string): VerificationState {
@@ -26,17 +37,22 @@ export class WatchedArchives implements ArchiveStates {
   }
 
   all(): Iterable<ArchiveState> {
-    return this.#states.values();
+    return this.#states.values().map((state) => this.#takenNow(state));
   }
 
   /** Takes in all archives of the driver. */
   replace(states: readonly ArchiveState[]): void {
     this.#states = new Map(states.map((state) => [state.id, state]));
+    this.#receivedAtMs = this.#now();
   }
 
   /** Takes in what has become known of the verified restores of an archive. */
   noteVerification(id: string, state: VerificationState): void {
     this.#verifications.set(id, state);
+  }
+
+  #takenNow(state: ArchiveState): ArchiveState {
+    return takenAs(state, this.#observedStates, { receivedAtMs: this.#receivedAtMs, nowMs: this.#now() });
   }
 }
 
@@ -82,7 +98,10 @@ export class ArchiveFollower {
   /** Takes in all states once. @throws PublicError when the driver cannot be reached. */
   async pass(): Promise<void> {
     const { db, host } = this.#watch;
-    const states = await host.driver.archives();
+    const states = await host.driver.archives().catch(async (error: unknown) => {
+      await this.#alarm.take([...host.archiveStates.all()]);
+      throw error;
+    });
     host.archiveStates.replace(states);
     for (const { id, writtenAt, ...verified } of await verificationsSince(db, host.id, this.#verifiedUntil)) {
       host.archiveStates.noteVerification(id, verified);
