@@ -194,7 +194,7 @@ test("an application that the next host finds runs for its whole idle time", asy
 });
 
 test("a host that takes over in the middle of a suspension ends it, and answers the request that waits", async () => {
-  await begin({ variables: { END_MS: "2000" } });
+  await begin({ variables: { END_MS: "5000" } });
   const [before] = pids();
   void host.host.suspend(spec.id).catch(() => undefined);
   const log = instanceFolder(host.dataDir, spec.id).log;
