@@ -50,7 +50,9 @@ test("the work of requests is in the metrics of the instance a minute later, and
     const { labels, data } = (await read()).cpu_usage;
     return labels.map((_, index) => data.reduce((sum, { y }) => sum + (y[index] ?? 0) * 60, 0));
   };
+  const slowestMs = async () => Math.max(...(await read()).http_response_time.data.map(({ y }) => y[3] ?? 0));
   await until("the requests are counted", async () => ((await seconds())[0] ?? 0) >= 2, MINUTE_TIMEOUT_MS);
+  await until("their times are there", async () => (await slowestMs()) > 200, MINUTE_TIMEOUT_MS);
   const [ofServer = 0, ofWorker = 0] = await seconds();
   expect(ofServer).toBeGreaterThan(ofWorker);
   const { cpu_usage: cpu, memory_usage: memory, replica_count: replicas } = await read();
@@ -60,7 +62,7 @@ test("the work of requests is in the metrics of the instance a minute later, and
   expect(Math.min(...(memory.data.at(-1)?.y ?? []))).toBeGreaterThan(1_000_000);
   expect(replicas.data.at(-1)?.y[0]).toBeGreaterThan(0);
   expect(replicas.data.at(-1)?.y[0]).toBeLessThanOrEqual(1);
-}, 200_000);
+}, 320_000);
 
 test("answers are in the metrics by their status, each once, also those before and after a kill of the host", async () => {
   const client = new PilviClient({ url: pilvi.url, token: TOKEN });
@@ -81,8 +83,6 @@ test("answers are in the metrics by their status, each once, also those before a
   await until("all are counted", async () => (await counted()).join() === "6,1,3,1", MINUTE_TIMEOUT_MS);
   const { http_response_time: times, awake } = await read();
   expect(times.labels).toEqual(["average", "p50", "p95", "p99"]);
-  const slowest = times.data.map(({ y }) => y[3] ?? 0);
-  expect(Math.max(...slowest)).toBeGreaterThan(200);
   for (const { y } of times.data) expect(y[1]).toBeLessThanOrEqual(y[2] ?? 0);
   expect(awake.data.at(-1)?.y[0]).toBeGreaterThan(0);
 }, 200_000);

@@ -169,7 +169,7 @@ test("the page of an environment shows its address, and a deployment of nothing 
   const { page } = window;
   await page.getByLabel("Repository", { exact: true }).fill("");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("pushed or uploaded").waitFor();
+  await page.getByText("pushed or uploaded", { exact: true }).waitFor();
   await window.goto(production);
   await heading("production");
   expect(await copiedText(page, "address")).toBe((await environment()).meta.url);
