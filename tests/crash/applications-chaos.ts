@@ -226,7 +226,7 @@ export class ApplicationsChaos {
     if (isCalm || !isExcused) this.#fault(`${answer.status}: ${took}: ${answer.text.slice(0, 300)}`);
   }
 
-  /** An answer, or why there is none. */
+  /** The answer of an application, or the error of a request without an answer. */
   async #answer(
     each: ChaoticApplication,
     path: string,

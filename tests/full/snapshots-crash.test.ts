@@ -142,7 +142,7 @@ function archiveOf(id: string): string {
   return join(pilvi.dataDir, "backups", "archives", id);
 }
 
-/** The backups in the archive, also those that no store knows. */
+/** All backups in the archive, also backups without a row in the store. */
 function storedIn(id: string): string[] {
   const folder = join(archiveOf(id), "backups");
   return existsSync(folder) ? readdirSync(folder) : [];

@@ -184,7 +184,7 @@ describe("what is kept of a deleted cluster", () => {
     expect(bodies).toEqual([{ name: "orders", restore_time: "2026-03-15T08:18:53.204112Z" }]);
   });
 
-  test("is named when there is none", async () => {
+  test("that does not exist is refused with the name that was given", async () => {
     const url = serve({ "GET /backups": list(archive()) });
     const fault = await runCommand(fakeIo(), url, "caches", "purge", "orders", "--yes").catch(String);
     expect(fault).toContain("There is no backup of a deleted cache named orders.");

@@ -24,7 +24,7 @@ export async function sourceIdOf<Document extends SingleDocument<Named>>(
 
 /**
  * Finds a deleted instance with backups, also when there is another of its name by now.
- * @returns its id. @throws CommandError when there is none, or more than one of that name.
+ * @returns its id. @throws CommandError when no deleted instance has that name, or several have it.
  */
 export async function deletedIdOf<Document extends SingleDocument<Named>>(
   kind: ShownKind<Document>,

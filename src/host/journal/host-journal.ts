@@ -28,7 +28,7 @@ export class HostJournal {
     this.#ends = new EngineEnds(engineEndsFile(dataDir), keeper, log);
   }
 
-  /** Forgets the instances that an earlier host has removed. @param ids those that are there. */
+  /** Forgets the instances that an earlier host has removed. @param ids the instances on the disk. */
   keepOnly(ids: readonly string[]): void {
     this.#journal.keepOnly(ids);
   }

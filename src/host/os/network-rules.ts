@@ -52,7 +52,7 @@ export class NetworkRules {
   readonly #open = new Map<string, readonly number[]>();
   #filter: Promise<PacketFilter | null> | undefined;
   #isMade = false;
-  /** The number of changes of what is wanted, and of those that the kernel has. */
+  /** `wanted` counts the changes of grants and open ports; `made` is the count whose rules the kernel has. */
   #changes = { wanted: 0, made: 0 };
   #check: ReturnType<typeof setTimeout> | undefined;
   #last: Promise<void> = Promise.resolve();

@@ -33,6 +33,8 @@ interface Change {
   order: EnvironmentOrder;
   fields: string[];
   details: Record<string, unknown>;
+  /** The word of the audit for it; `update` when left out. */
+  action?: string;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function changeEnvironment(
   context: KindContext,
   request: Request<EnvironmentChange>,
 ): Promise<EnvironmentRow> {
-  return await change(context, request, async (tx, environment) => {
+  return await writeChange(context, request, async (tx, environment) => {
     const order = orderOf(request.body, environment, context.vault);
     refuseUnseen(request.principal, environment, order);
     await check(tx, request.principal.organizationId, environment, order);
@@ -76,7 +78,7 @@ async function changeVariables(
   changeOf: (present: ReturnType<typeof openVariables>) => ReturnType<typeof openVariables>,
 ): Promise<EnvironmentRow> {
   const { vault } = context;
-  return await change(context, request, async (_tx, environment) => {
+  return await writeChange(context, request, async (_tx, environment) => {
     const { id } = environment;
     const variables = changeOf(openVariables(vault, id, environment.sealedVariables));
     const order = { ...environment, sealedVariables: sealVariables(vault, id, variables) };
@@ -84,7 +86,11 @@ async function changeVariables(
   });
 }
 
-async function change(
+/**
+ * Writes a change in one transaction with its work, its audit and its event.
+ * @throws ApiError 404, or 409 when the environment is being deleted.
+ */
+export async function writeChange(
   { db }: KindContext,
   { principal, requestId, params: { id } }: Request<unknown>,
   changeOf: (tx: Transaction, environment: EnvironmentRow) => Promise<Change>,
@@ -94,11 +100,11 @@ async function change(
     const environment = await lockEnvironment(tx, organizationId, id);
     if (environment === undefined) throw notFound("environment");
     refuseDeleting(environment, "environment");
-    const { order, fields, details } = await changeOf(tx, environment);
+    const { order, fields, details, action = "update" } = await changeOf(tx, environment);
     await updateEnvironment(tx, id, order);
     await enqueueEnvironment(tx, environment);
     const event = changed(environmentResourceOf({ id, name: order.name }), fields);
-    const record = { principal, requestId, action: "update", kind: "environments", details, event };
+    const record = { principal, requestId, action, kind: "environments", details, event };
     await recordRequest(tx, record);
     return (await findEnvironment(tx, organizationId, id)) ?? environment;
   });
