@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { complete, claim } from "../../src/reconciler/queue.ts";
 import { allOn } from "../../src/reconciler/test-support.ts";
+import {
+  lockEnvironment,
+  writeCurrentDeployment,
+  writeRefusal,
+} from "../../src/resources/applications/environments/store.ts";
+import { enqueueEnvironment } from "../../src/resources/applications/work.ts";
 import { writeProgress } from "../../src/resources/shared/rows.ts";
+import type { ApplicationResource } from "../../src/sdk/index.ts";
 import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
 
 const OWNER = 7;
@@ -90,4 +97,42 @@ test.each([
   expect((await answer)?.status).toBe(status);
   const [work] = await api.db`select run_at <= now() as due from work where id = ${id}`;
   expect(work.due).toBe(true);
+});
+
+/** An application with its first environment, as the store has it. */
+async function application(name: string) {
+  const created = await api.request("/api/applications", { json: { name, region: "eu-central-1" } });
+  const { data } = (await created.json()) as { data: ApplicationResource };
+  const [environment] = data.relationships.environments.data;
+  const [row] = await api.db<{ organizationId: string; hostId: string }[]>`
+    select organization_id as "organizationId", host_id as "hostId" from applications where id = ${data.id}`;
+  if (row === undefined || environment === undefined) throw new Error("no application");
+  return { ...row, path: `/api/applications/${data.id}`, environmentId: environment.id };
+}
+
+test("to delete an application while one of its environments changes", async () => {
+  const { path, organizationId, hostId, environmentId } = await application("Web shop");
+  let answer: Promise<Response> | undefined;
+  await api.db.begin(async (tx) => {
+    await lockEnvironment(tx, organizationId, environmentId);
+    answer = api.request(path, { method: "DELETE" });
+    await untilSomebodyWaits();
+    // The store checks what a row refers to when its transaction changes it a second time.
+    await writeCurrentDeployment(tx, environmentId, "depl-1");
+    await writeRefusal(tx, environmentId, null);
+    await enqueueEnvironment(tx, { id: environmentId, hostId });
+  });
+  expect((await answer)?.status).toBe(204);
+});
+
+test("to delete an application while one of its environments is being removed", async () => {
+  const { path, environmentId } = await application("Blog");
+  await api.db`update environments set status = 'deleting' where id = ${environmentId}`;
+  let answer: Promise<Response> | undefined;
+  await api.db.begin(async (tx) => {
+    await tx`delete from work where kind = 'environments' and id = ${environmentId}`;
+    await tx`update environments set status = 'deleting' where id = ${environmentId}`;
+    answer = api.request(path, { method: "DELETE" });
+    expect((await answer).status).toBe(204);
+  });
 });

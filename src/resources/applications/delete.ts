@@ -63,9 +63,7 @@ export async function deleteEnvironment(
 }
 
 async function markAndEnqueue(tx: Transaction, ids: readonly string[], hostId: string): Promise<void> {
-  // Work is locked before its rows, as by the outcomes of runs.
-  for (const id of ids) {
+  for (const id of await markEnvironmentsDeleting(tx, ids)) {
     await enqueue(tx, { kind: ENVIRONMENTS, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
   }
-  await markEnvironmentsDeleting(tx, ids);
 }

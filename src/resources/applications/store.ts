@@ -110,15 +110,16 @@ export async function findApplicationNamed(
 }
 
 /**
- * The organization's application, locked until the transaction ends, so that no environment is made or deleted
- * meanwhile.
+ * The organization's application, locked until the transaction ends, so that no other transaction makes or deletes an
+ * environment of it meanwhile. Transactions lock an application first, then its environments, their deployments, and
+ * last their work. A lock of a key would hold up rows that refer to it, and so turn that order around.
  */
 export async function lockApplication(
   tx: Transaction,
   organizationId: string,
   id: string,
 ): Promise<ApplicationRow | undefined> {
-  await tx`select from applications where id = ${id} and organization_id = ${organizationId} for update`;
+  await tx`select from applications where id = ${id} and organization_id = ${organizationId} for no key update`;
   return await findApplication(tx, organizationId, id);
 }
 

@@ -267,7 +267,6 @@ async function promote(run: Run, order: Order, next: ApplicationProcess[]): Prom
     if (isRollout) await followProcfile(tx, environment.id, deployment.plan?.processes ?? []);
     if (isRollout) await assertProcfileFits(tx, environment.id);
     await writeCurrentDeployment(tx, environment.id, deployment.id);
-    await writeRefusal(tx, environment.id, null);
     // A deployment that was cancelled meanwhile takes all of this back.
     if (isRollout && !(await endDeployment(tx, deployment, { status: "deployment.succeeded" })))
       throw new Error("the deployment was ended meanwhile");
@@ -283,6 +282,7 @@ async function refuse(
 ): Promise<void> {
   const { db } = context;
   await db.begin(async (tx) => {
+    await lockEnvironment(tx, environment.organizationId, environment.id);
     if (isRollout) await endDeployment(tx, deployment, { status: "deployment.failed", reason });
     else await writeRefusal(tx, environment.id, { digest: refusalOf(order), reason });
   });

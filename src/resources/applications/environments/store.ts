@@ -114,7 +114,7 @@ export async function environmentOfHook(db: Queryable, hash: string): Promise<En
   return row;
 }
 
-/** The organization's environment, locked until the transaction ends. */
+/** The organization's environment, locked until the transaction ends; see `lockApplication` for the order of locks. */
 export async function lockEnvironment(
   tx: Transaction,
   organizationId: string,
@@ -122,7 +122,7 @@ export async function lockEnvironment(
 ): Promise<EnvironmentRow | undefined> {
   await tx`
     select from environments e join applications a on a.id = e.application_id
-    where e.id = ${id} and a.organization_id = ${organizationId} for update of e`;
+    where e.id = ${id} and a.organization_id = ${organizationId} for no key update of e`;
   return await findEnvironment(tx, organizationId, id);
 }
 
@@ -178,10 +178,17 @@ export async function updateEnvironment(tx: Transaction, id: string, order: Envi
     where id = ${id}`;
 }
 
-/** Marks environments for deletion. */
-export async function markEnvironmentsDeleting(tx: Transaction, ids: readonly string[]): Promise<void> {
-  await tx`update environments set status = 'deleting' where id = any(${tx.array([...ids], "text")})`;
-  for (const id of ids) await notify(tx, "status", id);
+/**
+ * Marks environments for deletion. An environment that is being deleted already is not waited for: its removal locks its
+ * work before its row.
+ * @returns the ids of the others, in their order.
+ */
+export async function markEnvironmentsDeleting(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update environments set status = 'deleting'
+    where id = any(${tx.array([...ids], "text")}) and status <> 'deleting' returning id`;
+  for (const { id } of rows) await notify(tx, "status", id);
+  return rows.map(({ id }) => id).toSorted();
 }
 
 /** Orders that an environment runs, or that nothing of it runs. An environment that is being deleted stays so. */
@@ -206,13 +213,16 @@ export async function writeRefusal(
   await notify(tx, "status", id);
 }
 
-/** Makes a deployment the one whose release serves. */
+/** Makes a deployment the one whose release serves; the order is in force, so no refusal of it is left. */
 export async function writeCurrentDeployment(
   tx: Transaction,
   id: string,
   deploymentId: string,
 ): Promise<void> {
-  await tx`update environments set current_deployment_id = ${deploymentId} where id = ${id}`;
+  await tx`
+    update environments set current_deployment_id = ${deploymentId}, refused_digest = null, last_error = null
+    where id = ${id}`;
+  await notify(tx, "status", id);
 }
 
 /** Removes all rows of an environment; only its audit and its events stay. */
