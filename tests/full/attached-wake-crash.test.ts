@@ -50,7 +50,8 @@ beforeAll(async () => {
     database_schema_id: await createDatabase(pilvi, attached[0].id, "shop"),
     cache_id: attached[1].id,
   };
-  await pilvi.api("PATCH", `/environments/${application.environmentId}`, attachments);
+  const { status } = await pilvi.api("PATCH", `/environments/${application.environmentId}`, attachments);
+  expect(status).toBe(200);
   await until("the process has its attachments", async () => (await application.text()) === "attached");
   const route = (await driver.routes()).find(({ id }) => id === application.environmentId);
   instance = route?.instances[0] ?? "";

@@ -50,7 +50,7 @@ describe("a deployment", () => {
   test("whose application ends at once leaves the former release, and says its last lines", async () => {
     const files = bunServer("three");
     files["server.ts"] = `console.error("no database here"); process.exit(3);`;
-    const { attributes } = await application.deploy(files);
+    const { attributes } = await application.tryToDeploy(files);
     expect(attributes.status).toBe("deployment.failed");
     expect(attributes.failure_reason).toContain("no database here");
     expect(await application.text()).toBe("two");
@@ -63,7 +63,7 @@ describe("a deployment", () => {
     await pilvi.api("POST", path, { method: "set", variables });
     const files = bunServer("quoting");
     files["server.ts"] = `console.error("refused:", process.env.API_TOKEN); process.exit(3);`;
-    const { attributes } = await application.deploy(files);
+    const { attributes } = await application.tryToDeploy(files);
     expect(attributes.failure_reason).toContain("refused: [secret]");
     expect(JSON.stringify((await pilvi.api("GET", "/events")).body)).not.toContain("hush-7f3a91");
   });
@@ -74,7 +74,7 @@ describe("a deployment", () => {
       name: "shop",
       scripts: { start: "bun server.ts", build: "echo cannot be built; exit 4" },
     });
-    const { id, attributes } = await application.deploy(files);
+    const { id, attributes } = await application.tryToDeploy(files);
     expect(attributes.status).toBe("build.failed");
     expect(attributes.failure_reason).toContain("cannot be built");
     expect(await stepsOf(id)).toMatchObject({ build: "failed" });
@@ -90,7 +90,7 @@ describe("a deployment", () => {
   });
 
   test("with nothing to build from is refused with a sentence", async () => {
-    const { attributes } = await application.deploy({ "README.md": "Nothing here." });
+    const { attributes } = await application.tryToDeploy({ "README.md": "Nothing here." });
     expect(attributes.status).toBe("failed");
     expect(attributes.failure_reason).toMatch(/\w+ .*\.$/s);
     expect(await application.text()).toBe("one");

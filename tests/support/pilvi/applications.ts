@@ -80,8 +80,16 @@ export class TestApplication {
     return data;
   }
 
-  /** Uploads files, and waits for the end of their deployment. */
+  /** Uploads files, and waits until their deployment has succeeded. @throws Error with the reason when it fails. */
   async deploy(files: Files, timeoutMs?: number): Promise<DeploymentResource> {
+    const deployment = await this.tryToDeploy(files, timeoutMs);
+    const { status, failure_reason: reason } = deployment.attributes;
+    if (status !== "deployment.succeeded") throw new Error(`the deployment ended as ${status}: ${reason}`);
+    return deployment;
+  }
+
+  /** Uploads files, and waits for the end of their deployment, which may fail. */
+  async tryToDeploy(files: Files, timeoutMs?: number): Promise<DeploymentResource> {
     return await this.ended((await this.upload(files)).id, timeoutMs);
   }
 
