@@ -27,7 +27,7 @@ async function expectHeldWithin(hog: TestServer): Promise<void> {
   expect(await publish(hog.server, hog.main, { channel: "other", name: "sent", data: "{}" })).toBe(200);
 }
 
-describe.skipIf(!IS_ROOT || findCgroups() === null)("a WebSocket cluster", () => {
+describe.skipIf(!IS_ROOT || findCgroups("/") === null)("a WebSocket cluster", () => {
   beforeAll(async () => {
     pilvi = await startDatabases();
     victims = await Victims.make(pilvi);

@@ -32,7 +32,7 @@ const PATIENCE_MS = 90_000;
 let pilvi: TestPilvi;
 let victims: Victims;
 
-describe.skipIf(!IS_ROOT || findCgroups() === null)("a hog", () => {
+describe.skipIf(!IS_ROOT || findCgroups("/") === null)("a hog", () => {
   beforeAll(async () => {
     pilvi = await startDatabases({ PILVI_WARM_SLOTS: "0" });
     victims = await Victims.make(pilvi);

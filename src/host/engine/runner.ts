@@ -208,7 +208,6 @@ export class Runner {
   /** A customer's program may have given its lock away; its group holds it all the same. */
   async #endGroup(): Promise<void> {
     const { id, settings } = this.#parts;
-    // Ids of other instances may be those of another Pilvi of this machine too, as that of the store is.
     if (this.#runnable?.context.application !== undefined) await killGroup(settings.cgroups, id);
     await dissolve(settings.cgroups, id);
   }

@@ -2,9 +2,11 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readIfPresent } from "../../lib/files.ts";
+import { sha256Hex } from "../../lib/secrets.ts";
 
 const MOUNT = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
+const PLACE_CHARACTERS = 12;
 
 /** The limits of a group; null means no limit. */
 export interface GroupLimits {
@@ -16,6 +18,8 @@ export interface GroupLimits {
 /** The place of Pilvi's groups, and the way to write limits there. */
 export interface CgroupBackend {
   version: "cgroup-v2" | "cgroup-v1";
+  /** Marks the groups of a Pilvi whose instances have the same ids in every Pilvi of the machine. */
+  place: string;
   /** The folders of one group: version 1 has one for each controller. */
   folders(name: string): string[];
   /** The files and values to write for limits; `memory` names the files for memory. */
@@ -43,20 +47,22 @@ export interface MemoryFiles {
 
 type FileValue = [path: string, value: string];
 
-/** The cgroups that this user may write on this machine; null without any. */
-export function findCgroups(mount = MOUNT): CgroupBackend | null {
-  if (existsSync(join(mount, "cgroup.controllers"))) return version2(mount);
+/** The cgroups that this user may write on this machine, for the Pilvi in a data directory; null without any. */
+export function findCgroups(dataDir: string, mount = MOUNT): CgroupBackend | null {
+  const place = sha256Hex(dataDir).slice(0, PLACE_CHARACTERS);
+  if (existsSync(join(mount, "cgroup.controllers"))) return version2(mount, place);
   const isUsable = ["memory", "cpu"].every((controller) => canWrite(join(mount, controller)));
-  return isUsable ? version1(mount) : null;
+  return isUsable ? version1(mount, place) : null;
 }
 
-function version2(mount: string): CgroupBackend | null {
+function version2(mount: string, place: string): CgroupBackend | null {
   const controllers = readFileSync(join(mount, "cgroup.controllers"), "utf8").split(/\s+/);
   if (!controllers.includes("memory") || !controllers.includes("cpu") || !canWrite(mount)) return null;
   const countsProcesses = controllers.includes("pids");
   const handedOn = `+memory +cpu${countsProcesses ? " +pids" : ""}`;
   return {
     version: "cgroup-v2",
+    place,
     folders: (name) => {
       // A controller reaches a group only when each group above hands it on.
       let folder = mount;
@@ -89,11 +95,12 @@ function version2(mount: string): CgroupBackend | null {
   };
 }
 
-function version1(mount: string): CgroupBackend {
+function version1(mount: string, place: string): CgroupBackend {
   const countsProcesses = canWrite(join(mount, "pids"));
   const controllers = ["memory", "cpu", ...(countsProcesses ? ["pids"] : [])];
   return {
     version: "cgroup-v1",
+    place,
     folders: (name) => controllers.map((controller) => join(mount, controller, name)),
     settings: (name, { maxProcesses, cpus }) => [
       [join(mount, "cpu", name, "cpu.cfs_period_us"), String(PERIOD_US)],

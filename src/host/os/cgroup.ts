@@ -3,13 +3,17 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "n
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Limits } from "../../contracts/observation.ts";
+import { STORE_ID } from "../../contracts/store-id.ts";
 import { codeOf } from "../../lib/errors.ts";
 import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
 import { childrenOf, textOf } from "./proc-files.ts";
 
 /** The parent of all groups, so that an operator finds them. */
 const PARENT = "pilvi";
+/** Two Pilvis of a machine must not limit or dissolve each other's groups of these. */
+const INSTANCES_OF_EVERY_PILVI = new Set([STORE_ID, EDGE_ID]);
 /**
  * The weight of all engines together for each processor, as a multiple of the kernel's default for a session. A smaller
  * weight lets other processes interrupt engines for each byte that a busy gateway passes on. At twice the weight the
@@ -66,7 +70,7 @@ export function confineTo(backend: CgroupBackend, id: string, pids: number[], li
 
 /** Makes the group with its limits. @returns its folders. */
 function ensureGroup(backend: CgroupBackend, id: string, limits: GroupLimits): string[] {
-  const name = nameOf(id);
+  const name = groupOf(backend, id);
   const folders = backend.folders(name);
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   writeFileSync(...backend.weight(PARENT, WEIGHT_PER_CPU * availableParallelism()));
@@ -77,18 +81,18 @@ function ensureGroup(backend: CgroupBackend, id: string, limits: GroupLimits): s
 /** Applies all limits to the instance from now on. */
 export function limit(backend: CgroupBackend | null, id: string, limits: Limits): void {
   if (backend === null || !isGrouped(limits)) return;
-  apply(backend, nameOf(id), groupLimitsOf(limits));
+  apply(backend, groupOf(backend, id), groupLimitsOf(limits));
 }
 
 /** Has all other groups come before a group that has processes. */
 export function yieldProcessor(backend: CgroupBackend | null, id: string, limits: Limits): void {
   if (backend === null || !isGrouped(limits)) return;
-  writeFileSync(...backend.weight(nameOf(id), YIELDING_WEIGHT));
+  writeFileSync(...backend.weight(groupOf(backend, id), YIELDING_WEIGHT));
 }
 
 /** Sets how a group shares the processor with the others, as a multiple of the kernel's default. */
 export function weigh(backend: CgroupBackend, id: string, times: number): void {
-  writeFileSync(...backend.weight(nameOf(id), times));
+  writeFileSync(...backend.weight(groupOf(backend, id), times));
 }
 
 /** Kills all processes of a group, also those that begin meanwhile, and resolves when none is left or after a while. */
@@ -96,7 +100,7 @@ export async function killGroup(backend: CgroupBackend | null, id: string): Prom
   if (backend === null) return;
   const giveUpAt = performance.now() + KILL_TIMEOUT_MS;
   for (;;) {
-    const pids = backend.folders(nameOf(id)).flatMap((folder) => processesOf(folder));
+    const pids = backend.folders(groupOf(backend, id)).flatMap((folder) => processesOf(folder));
     if (pids.length === 0 || performance.now() > giveUpAt) return;
     for (const pid of pids) killIfThere(pid);
     await Bun.sleep(DISSOLVE_RETRY_MS);
@@ -119,7 +123,7 @@ function killIfThere(pid: number): void {
 export function oomKills(backend: CgroupBackend | null, id: string): number {
   if (backend === null) return 0;
   try {
-    const events = readFileSync(backend.memory(nameOf(id)).events, "utf8");
+    const events = readFileSync(backend.memory(groupOf(backend, id)).events, "utf8");
     return Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return 0;
@@ -137,7 +141,10 @@ export function usageOfGroup(
   limits: Limits,
 ): { cpuMs: number | null; memoryBytes: number | null } {
   if (backend === null || !isGrouped(limits)) return { cpuMs: null, memoryBytes: null };
-  return { cpuMs: backend.cpuMs(nameOf(id)), memoryBytes: memoryIn(backend.memory(nameOf(id))) };
+  return {
+    cpuMs: backend.cpuMs(groupOf(backend, id)),
+    memoryBytes: memoryIn(backend.memory(groupOf(backend, id))),
+  };
 }
 
 function memoryIn({ usage, droppable }: MemoryFiles): number | null {
@@ -153,7 +160,7 @@ function memoryIn({ usage, droppable }: MemoryFiles): number | null {
 /** Deletes the instance's group. Its processes must have ended. */
 export async function dissolve(backend: CgroupBackend | null, id: string): Promise<void> {
   if (backend === null) return;
-  for (const folder of backend.folders(nameOf(id))) {
+  for (const folder of backend.folders(groupOf(backend, id))) {
     // A killed process still counts for a moment.
     const giveUpAt = performance.now() + DISSOLVE_TIMEOUT_MS;
     while (!isDissolved(folder) && performance.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
@@ -247,6 +254,7 @@ function groupLimitsOf({ memoryBytes, totalMemoryBytes, maxProcesses, cpus }: Li
   };
 }
 
-function nameOf(id: string): string {
-  return `${PARENT}/${id}`;
+/** The path of an instance's group below the place of all groups. */
+export function groupOf({ place }: CgroupBackend, id: string): string {
+  return INSTANCES_OF_EVERY_PILVI.has(id) ? `${PARENT}/${id}-${place}` : `${PARENT}/${id}`;
 }

@@ -45,7 +45,7 @@ export async function hostCommand(config: Config): Promise<number> {
         return certificates.shown;
       },
       warmSlots: config.warmSlots,
-      cgroups: findCgroups(),
+      cgroups: findCgroups(config.dataDir),
       sandbox: new HostSandbox(config.enginesDir),
       logs: config.environmentLogs,
       portRange: config.portRange,

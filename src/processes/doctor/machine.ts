@@ -24,7 +24,7 @@ export function checkMachine(config: Config): Finding[] {
     bunFinding(),
     systemFinding(),
     isolationFinding(),
-    limitsFinding(),
+    limitsFinding(config.dataDir),
     portGuardFinding(),
     ...portSharingFindings(),
     ...buildUserFindings(),
@@ -54,8 +54,8 @@ function isolationFinding(): Finding {
   );
 }
 
-function limitsFinding(): Finding {
-  const cgroups = findCgroups();
+function limitsFinding(dataDir: string): Finding {
+  const cgroups = findCgroups(dataDir);
   if (cgroups !== null) return ok(`limits of memory and processes by ${cgroups.version}`);
   return warn(
     "no cgroups that may be written: one instance can take the memory and the processes of the whole machine",

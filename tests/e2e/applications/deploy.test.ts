@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { EDGE_ID } from "../../../src/contracts/edge-id.ts";
+import { groupOf } from "../../../src/host/os/cgroup.ts";
 import { findCgroups } from "../../../src/host/os/cgroup-backends.ts";
 import type { DeploymentLog } from "../../../src/resources/applications/deployments/schema.ts";
 import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
@@ -213,8 +214,8 @@ test("nothing is left of a deleted application", async () => {
 
 /** The weight of an instance for the processor, in the kernel's unit; null on a machine without cgroups. */
 function weightOf(id: string): number | null {
-  const [path] = findCgroups()?.weight(`pilvi/${id}`, 1) ?? [];
-  return path === undefined ? null : Number(readFileSync(path, "utf8"));
+  const cgroups = findCgroups(pilvi.dataDir);
+  return cgroups === null ? null : Number(readFileSync(cgroups.weight(groupOf(cgroups, id), 1)[0], "utf8"));
 }
 
 test("the edge gets the processor before applications that keep it busy", () => {

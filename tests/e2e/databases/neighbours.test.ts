@@ -138,7 +138,7 @@ describe("the limits in meta.limits are in force", () => {
   });
 });
 
-describe.skipIf(findCgroups() === null)("a cluster that wants more memory than it has", () => {
+describe.skipIf(findCgroups("/") === null)("a cluster that wants more memory than it has", () => {
   test("Postgres loses its sessions, keeps its data, and its neighbour notices nothing", async () => {
     const neighbour = await connectPg(otherPostgres);
     const client = await connectPg(postgres);

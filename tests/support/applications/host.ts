@@ -34,7 +34,7 @@ export class ApplicationHost {
       bind: "127.0.0.1",
       certificate: null,
       warmSlots: 0,
-      cgroups: findCgroups(),
+      cgroups: findCgroups(this.dataDir),
       sandbox: new HostSandbox(enginesDir),
       allowPrivateWebhooks: false,
       ...settings,

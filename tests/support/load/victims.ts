@@ -135,7 +135,7 @@ export function groupFile(controller: string, id: string, name: string): string 
 
 /** The memory of all processes of an instance, in bytes. */
 export function memoryOf(id: string): number {
-  const isFirst = findCgroups()?.version === "cgroup-v1";
+  const isFirst = findCgroups("/")?.version === "cgroup-v1";
   return Number(groupFile("memory", id, isFirst ? "memory.usage_in_bytes" : "memory.current"));
 }
 
