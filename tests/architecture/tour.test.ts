@@ -6,7 +6,7 @@ import { tourBlocks } from "./markdown.ts";
 import { ROOT } from "./source.ts";
 
 /** Some forty programs start one after the other, each of which takes seconds on a busy machine. */
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 540_000;
 
 test(
   "the tour of the README works by copy and paste",
