@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { keeperPath } from "../../contracts/versions.ts";
 import { KeeperClient, KeeperUnreachable } from "./keeper-client.ts";
+import { KeeperPulse } from "./keeper-pulse.ts";
 
 const TIMING = { intervalMs: 20, silenceMs: 1_000 };
 const never = new AbortController().signal;
@@ -79,4 +80,24 @@ test("a request that is given up ends at once", async () => {
   const asked = client.archive("db-1", giveUp.signal);
   giveUp.abort(new Error("it was given up"));
   await expect(asked).rejects.toThrow("it was given up");
+});
+
+test("a request that has ended is not aborted for a question that was asked before its end", async () => {
+  const asked: AbortSignal[] = [];
+  const pulse = new KeeperPulse({
+    intervalMs: 1,
+    silenceMs: 50,
+    ask: async (signal) => {
+      asked.push(signal);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    },
+  });
+  const first = pulse.watch();
+  await until("the keeper is asked", () => asked.length === 1);
+  first.end();
+  // Another request has the keeper asked again, after the first question.
+  const second = pulse.watch();
+  await until("the keeper is asked again", () => asked.length === 2);
+  second.end();
+  expect([asked[0]?.aborted, first.silence.aborted]).toEqual([true, false]);
 });

@@ -52,7 +52,8 @@ export class KeeperPulse {
       // Requests that begin from here on have their own question.
       const waiting = [...this.#waiting];
       if (waiting.length === 0 || (await this.#answers())) continue;
-      for (const request of waiting) request.abort(new KeeperSilent("the keeper is silent"));
+      for (const request of waiting)
+        if (this.#waiting.has(request)) request.abort(new KeeperSilent("the keeper is silent"));
     }
     this.#isBeating = false;
   }
