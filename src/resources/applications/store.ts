@@ -190,8 +190,8 @@ export async function eraseApplication(
   { id, name, organizationId }: ApplicationRow,
 ): Promise<void> {
   await tx`delete from applications where id = ${id}`;
-  await forgetRepository(tx, id);
   await forgetResource(tx, id);
   await notify(tx, "status", id);
   await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "applications", id, name } });
+  await forgetRepository(tx, id);
 }
