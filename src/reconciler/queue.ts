@@ -1,5 +1,5 @@
 // The work queue: one row for each resource, leased to one owner at a time.
-import type { Database, Queryable } from "../store/database.ts";
+import type { Database, Queryable, SqlFragment } from "../store/database.ts";
 import { notify } from "../store/notifications.ts";
 
 /** The class of the advisory locks of owners; the owner's id is the second number. */
@@ -88,7 +88,7 @@ type Key = Pick<Job, "kind" | "id">;
  * item while it holds others: items that are locked come last, each in a statement of its own.
  * @param matching the tables and the condition of the work, as SQL.
  */
-async function makeDue(db: Queryable, matching: ReturnType<Queryable>): Promise<Key[]> {
+async function makeDue(db: Queryable, matching: SqlFragment): Promise<Key[]> {
   const rows = await db<(Key & { isDue: boolean })[]>`
     with matching as materialized (select distinct work.kind, work.id from ${matching}),
     free as materialized (select work.kind, work.id from ${matching} for no key update of work skip locked),
@@ -173,12 +173,7 @@ export async function renewLeases(db: Database, owner: number, keys: string[]): 
   return kept;
 }
 
-async function renew(
-  db: Database,
-  owner: number,
-  keys: string[],
-  waiting: ReturnType<Database>,
-): Promise<string[]> {
+async function renew(db: Database, owner: number, keys: string[], waiting: SqlFragment): Promise<string[]> {
   const rows = await db<Key[]>`
     with mine as materialized (
       select kind, id from work

@@ -11,6 +11,9 @@ export type Transaction = TransactionSQL;
 /** A pool or a transaction, for functions that work in both. */
 export type Queryable = SQL | TransactionSQL;
 
+/** A part of a statement. */
+export type SqlFragment = SQL.Query<unknown>;
+
 /** How the store is reached. */
 export type DatabaseAddress =
   | { url: string }

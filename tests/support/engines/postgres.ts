@@ -35,10 +35,7 @@ let migrated: Promise<string> | undefined;
  * An empty, migrated database on the server of this process, which the first call starts.
  * @param known fewer migrations, for the store of an earlier release.
  */
-export async function freshDatabase(
-  known = migrations,
-  options: DatabaseOptions = {},
-): Promise<Database> {
+export async function freshDatabase(known = migrations, options: DatabaseOptions = {}): Promise<Database> {
   const { socketPath } = await (server ??= startServer());
   if (known !== migrations) return await migratedDatabase(socketPath, known);
   migrated ??= makeTemplate(socketPath);
