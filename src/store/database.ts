@@ -44,7 +44,7 @@ export interface DatabaseOptions {
  * Opens a pool; connections are made when they are first needed. A transaction that Postgres ends for a deadlock is run
  * again, so the callback of `begin` has no effects but those of its statements.
  *
- * All transactions lock in one order, so that there are no deadlocks: see the chapter about locks in ARCHITECTURE.md.
+ * All transactions lock in one order, so that there are no deadlocks; ARCHITECTURE.md has that order.
  */
 export function openDatabase(address: DatabaseAddress, options: DatabaseOptions = {}): Database {
   const db = openPool(address, options);

@@ -112,7 +112,8 @@ export async function findApplicationNamed(
 /**
  * The organization's application, locked until the transaction ends, so that no other transaction makes or deletes an
  * environment of it meanwhile. Transactions lock an application first, then its environments, their deployments, and
- * last their work. A lock of a key would hold up rows that refer to it, and so turn that order around.
+ * last their work; ARCHITECTURE.md has the whole order. A lock of a key would hold up rows that refer to it, and so turn
+ * that order around.
  */
 export async function lockApplication(
   tx: Transaction,
