@@ -85,28 +85,22 @@ type Key = Pick<Job, "kind" | "id">;
 
 /**
  * Makes work due. Other transactions lock several work items in orders of their own, so a statement never waits for an
- * item while it holds others: items that are locked come last, each in a statement of its own.
+ * item while it holds others: items that are locked come last, each in a statement of its own. An item that no longer
+ * matches by then has one run more than it needs.
  * @param matching the tables and the condition of the work, as SQL.
  */
 async function makeDue(db: Queryable, matching: SqlFragment): Promise<Key[]> {
   const rows = await db<(Key & { isDue: boolean })[]>`
     with matching as materialized (select distinct work.kind, work.id from ${matching}),
-    free as materialized (select work.kind, work.id from ${matching} for no key update of work skip locked),
+    free as materialized (
+      select work.kind, work.id from matching join work using (kind, id) for no key update of work skip locked),
     due as (
       update work set run_at = now() from free where work.kind = free.kind and work.id = free.id
       returning work.kind, work.id)
     select kind, id, (kind, id) in (select kind, id from due) as "isDue" from matching`;
-  const due: Key[] = rows.filter(({ isDue }) => isDue);
-  for (const { kind, id } of rows.filter(({ isDue }) => !isDue)) {
-    const one = await db<Key[]>`
-      with one as materialized (
-        select work.kind, work.id from ${matching} and work.kind = ${kind} and work.id = ${id}
-        for no key update of work)
-      update work set run_at = now() from one where work.kind = one.kind and work.id = one.id
-      returning work.kind, work.id`;
-    due.push(...one);
-  }
-  return due;
+  for (const { kind, id } of rows.filter(({ isDue }) => !isDue))
+    await db`update work set run_at = now() where kind = ${kind} and id = ${id}`;
+  return rows;
 }
 
 /** A selection of work to claim. */
