@@ -1,5 +1,5 @@
 // The work queue: one row for each resource, leased to one owner at a time.
-import type { Database, Queryable } from "../store/database.ts";
+import type { Database, Queryable, SqlFragment } from "../store/database.ts";
 import { notify } from "../store/notifications.ts";
 
 /** The class of the advisory locks of owners; the owner's id is the second number. */
@@ -56,28 +56,51 @@ export interface ObservedInstance {
 export async function requeue(db: Queryable, observed: readonly ObservedInstance[]): Promise<void> {
   // A row without a deadline is in its desired state. A run under way observes for itself, except for a break after
   // its look.
-  const rows = await db<{ id: string }[]>`
-    update work set run_at = now()
-    from json_to_recordset(${JSON.stringify(observed)}::text::json) as seen ("instanceId" text, convergence text)
-    join instances i on i.id = seen."instanceId"
-    where work.kind = i.kind and work.id = i.resource_id and case
-      when convergence = 'as-desired' then deadline_at is not null and owner is null
-      when convergence = 'broken' then deadline_at is null or owner is not null
-      else deadline_at is null end
-    returning work.id`;
-  const [first] = rows;
+  const [first] = await makeDue(
+    db,
+    db`
+      json_to_recordset(${JSON.stringify(observed)}::text::json) as seen ("instanceId" text, convergence text)
+      join instances i on i.id = seen."instanceId" join work on work.kind = i.kind and work.id = i.resource_id
+      where case
+        when convergence = 'as-desired' then deadline_at is not null and owner is null
+        when convergence = 'broken' then deadline_at is null or owner is not null
+        else deadline_at is null end`,
+  );
   if (first !== undefined) await notify(db, "work", first.id);
 }
 
 /** Requeues every settled resource with an instance on the host that is missing among the observed ids. */
 export async function requeueMissing(db: Queryable, hostId: string, observedIds: string[]): Promise<void> {
-  const rows = await db`
-    update work set run_at = now()
-    where deadline_at is null and (kind, id) in (
-      select kind, resource_id from instances
-      where host_id = ${hostId} and not (id = any(${db.array(observedIds, "text")})))
-    returning id`;
+  const rows = await makeDue(
+    db,
+    db`
+      work where deadline_at is null and (kind, id) in (
+        select kind, resource_id from instances
+        where host_id = ${hostId} and not (id = any(${db.array(observedIds, "text")})))`,
+  );
   if (rows.length > 0) await notify(db, "work", "");
+}
+
+type Key = Pick<Job, "kind" | "id">;
+
+/**
+ * Makes work due. Other transactions lock several work items in orders of their own, so a statement never waits for an
+ * item while it holds others: items that are locked come last, each in a statement of its own. An item that no longer
+ * matches by then has one run more than it needs.
+ * @param matching the tables and the condition of the work, as SQL.
+ */
+async function makeDue(db: Queryable, matching: SqlFragment): Promise<Key[]> {
+  const rows = await db<(Key & { isDue: boolean })[]>`
+    with matching as materialized (select distinct work.kind, work.id from ${matching}),
+    free as materialized (
+      select work.kind, work.id from matching join work using (kind, id) for no key update of work skip locked),
+    due as (
+      update work set run_at = now() from free where work.kind = free.kind and work.id = free.id
+      returning work.kind, work.id)
+    select kind, id, (kind, id) in (select kind, id from due) as "isDue" from matching`;
+  for (const { kind, id } of rows.filter(({ isDue }) => !isDue))
+    await db`update work set run_at = now() where kind = ${kind} and id = ${id}`;
+  return rows;
 }
 
 /** A selection of work to claim. */
@@ -111,7 +134,7 @@ export async function claim(
     with due as materialized (
       select kind, id from work
       where owner is null and run_at <= now() and ${isServed(db, hostIds)} and ${isOf(db, kinds)}
-      order by run_at limit ${limit} for update skip locked)
+      order by run_at limit ${limit} for no key update skip locked)
     update work
     set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
         attempts = attempts + 1, run_at = 'infinity'
@@ -128,7 +151,7 @@ export async function nextDueMs(db: Database, hostIds: readonly string[]): Promi
 }
 
 /** Names a work item: a resource may have items of several kinds, all with its id. */
-export function keyOf({ kind, id }: Pick<Job, "kind" | "id">): string {
+export function keyOf({ kind, id }: Key): string {
   return `${kind}/${id}`;
 }
 
@@ -137,25 +160,42 @@ export function keyOf({ kind, id }: Pick<Job, "kind" | "id">): string {
  * @returns the keys of the items whose leases this owner still has; any other run has to end.
  */
 export async function renewLeases(db: Database, owner: number, keys: string[]): Promise<Set<string>> {
-  const rows = await db<{ kind: string; id: string }[]>`
+  const kept = new Set(await renew(db, owner, keys, db`skip locked`));
+  // As in `makeDue`, what another transaction has locked is waited for while nothing is held.
+  for (const key of keys)
+    if (!kept.has(key)) for (const late of await renew(db, owner, [key], db``)) kept.add(late);
+  return kept;
+}
+
+async function renew(db: Database, owner: number, keys: string[], waiting: SqlFragment): Promise<string[]> {
+  const rows = await db<Key[]>`
+    with mine as materialized (
+      select kind, id from work
+      where owner = ${owner} and kind || '/' || id = any(${db.array(keys, "text")})
+      for no key update ${waiting})
     update work set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where owner = ${owner} and kind || '/' || id = any(${db.array(keys, "text")}) returning kind, id`;
-  return new Set(rows.map(keyOf));
+    from mine where work.kind = mine.kind and work.id = mine.id returning work.kind, work.id`;
+  return rows.map(keyOf);
 }
 
 /**
- * Frees work whose owner is gone: its session lock is free, or it has not renewed in time.
+ * Frees work whose owner is gone: its session lock is free, or it has not renewed in time. Work that another transaction
+ * has locked is left for the next time.
  * @param mine the asking owner, which knows its own runs: its leases without a run are freed, and no others of its own.
  */
 export async function freeAbandoned(db: Database, mine: { owner: number; keys: string[] }): Promise<void> {
   await db`
+    with abandoned as materialized (
+      select kind, id from work
+      where owner is not null and case
+        when owner = ${mine.owner} then not (kind || '/' || id = any(${db.array(mine.keys, "text")}))
+        else lease_until < now() or not exists (
+          select from pg_locks
+          where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS} and objid = work.owner::oid
+            and database = (select oid from pg_database where datname = current_database())) end
+      for no key update skip locked)
     update work set owner = null, lease_until = null, run_at = now()
-    where owner is not null and case
-      when owner = ${mine.owner} then not (kind || '/' || id = any(${db.array(mine.keys, "text")}))
-      else lease_until < now() or not exists (
-        select from pg_locks
-        where locktype = 'advisory' and classid = ${OWNER_LOCK_CLASS} and objid = work.owner::oid
-          and database = (select oid from pg_database where datname = current_database())) end`;
+    from abandoned where work.kind = abandoned.kind and work.id = abandoned.id`;
 }
 
 /** When settled work is due, as SQL; the shortest pause keeps a past time from an endless run. */
@@ -196,7 +236,7 @@ export async function complete(
     const [row] = await tx<{ isOutdated: boolean }[]>`
       with given as materialized (
         select kind, id, run_at < 'infinity' as outdated from work
-        where kind = ${job.kind} and id = ${job.id} and owner = ${owner} for update)
+        where kind = ${job.kind} and id = ${job.id} and owner = ${owner} for no key update)
       update work
       set owner = null, lease_until = null, attempts = 0, last_error = null,
           run_at = case when outdated then run_at else ${againAt(tx, result.againAt)} end,

@@ -35,6 +35,7 @@ import environmentMetrics from "../../migrations/0033_environment_metrics.sql" w
 import requests from "../../migrations/0034_requests.sql" with { type: "text" };
 import schedulers from "../../migrations/0035_schedulers.sql" with { type: "text" };
 import repositoryLogins from "../../migrations/0036_repository_logins.sql" with { type: "text" };
+import metricsLock from "../../migrations/0037_metrics_lock.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -74,4 +75,5 @@ export const migrations: Migration[] = [
   { name: "0034_requests", sql: requests },
   { name: "0035_schedulers", sql: schedulers },
   { name: "0036_repository_logins", sql: repositoryLogins },
+  { name: "0037_metrics_lock", sql: metricsLock },
 ];

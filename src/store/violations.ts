@@ -1,5 +1,6 @@
-// Errors of the store that a request itself can cause.
+// Errors of the store that a request itself can cause, and those that another transaction causes.
 
+const DEADLOCK_DETECTED = "40P01";
 const FOREIGN_KEY_VIOLATION = "23503";
 const UNIQUE_VIOLATION = "23505";
 
@@ -16,6 +17,11 @@ export function isOrganizationGone(error: unknown): boolean {
     "constraint" in error &&
     String(error.constraint).endsWith("_organization_id_fkey")
   );
+}
+
+/** Whether Postgres ended a transaction because it and others waited for each other. */
+export function isDeadlock(error: unknown): boolean {
+  return stateOf(error) === DEADLOCK_DETECTED;
 }
 
 /** The SQLSTATE. */

@@ -1,7 +1,7 @@
 // Databases in a cluster: creating, reading, listing and deleting them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
-  eraseDatabase,
+  eraseDatabases,
   markDatabaseDeleting,
   writeDatabaseStatus,
 } from "../../src/resources/databases/schemas/store.ts";
@@ -151,7 +151,7 @@ describe("POST /databases/clusters/:id/databases", () => {
     const { body } = await create("reports");
     expect(await remove(body.data.id)).toBe(204);
     expect((await create("reports")).status).toBe(422);
-    await api.db.begin((tx) => eraseDatabase(tx, body.data.id));
+    await api.db.begin((tx) => eraseDatabases(tx, [body.data.id]));
     expect((await create("reports")).status).toBe(201);
   });
 
@@ -268,7 +268,7 @@ describe("DELETE of a database", () => {
     expect((await show(main.id)).body.data.attributes.status).toBe("deleting");
     const audit = await api.db`select action from audit where resource_id = ${main.id}`;
     expect(audit.map(({ action }: { action: string }) => action)).toEqual(["delete"]);
-    await api.db.begin((tx) => eraseDatabase(tx, main.id));
+    await api.db.begin((tx) => eraseDatabases(tx, [main.id]));
     expect(await names()).toEqual([]);
     expect((await create("again")).status).toBe(201);
   });

@@ -11,6 +11,7 @@ import { enqueueEnvironment } from "../../src/resources/applications/work.ts";
 import { writeProgress } from "../../src/resources/shared/rows.ts";
 import type { ApplicationResource } from "../../src/sdk/index.ts";
 import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
+import { inTransaction, untilSomebodyWaits } from "../support/api/locks.ts";
 
 const OWNER = 7;
 
@@ -19,16 +20,6 @@ beforeAll(async () => {
   api = await startApi();
 });
 afterAll(() => api.stop());
-
-/** Resolves when a statement waits for a lock. */
-async function untilSomebodyWaits(): Promise<void> {
-  for (;;) {
-    const [row] = await api.db`
-      select count(*)::int as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    if (row.waiting > 0) return;
-  }
-}
 
 const servers = "/api/websocket-servers";
 const schemas = (id: string) => `/api/databases/clusters/${id}/databases`;
@@ -88,10 +79,10 @@ test.each([
   const job = (await claim(api.db, OWNER, allOn("host-1"), 100)).find((taken) => taken.id === id);
   if (job === undefined) throw new Error("a new resource is due");
   let answer: Promise<Response> | undefined;
-  await api.db.begin(async (tx) => {
+  await inTransaction(api.db, async (tx) => {
     expect(await complete(tx, OWNER, job, { settled: true })).toBe("given");
     answer = answerOf(id);
-    await untilSomebodyWaits();
+    await untilSomebodyWaits(api.db);
     await writeProgress(tx, kind, id, "available", { engine: null, limits: null, lastError: null });
   });
   expect((await answer)?.status).toBe(status);
@@ -113,10 +104,10 @@ async function application(name: string) {
 test("to delete an application while one of its environments changes", async () => {
   const { path, organizationId, hostId, environmentId } = await application("Web shop");
   let answer: Promise<Response> | undefined;
-  await api.db.begin(async (tx) => {
+  await inTransaction(api.db, async (tx) => {
     await lockEnvironment(tx, organizationId, environmentId);
     answer = api.request(path, { method: "DELETE" });
-    await untilSomebodyWaits();
+    await untilSomebodyWaits(api.db);
     // The store checks what a row refers to when its transaction changes it a second time.
     await writeCurrentDeployment(tx, environmentId, "depl-1");
     await writeRefusal(tx, environmentId, null);
@@ -129,7 +120,7 @@ test("to delete an application while one of its environments is being removed", 
   const { path, environmentId } = await application("Blog");
   await api.db`update environments set status = 'deleting' where id = ${environmentId}`;
   let answer: Promise<Response> | undefined;
-  await api.db.begin(async (tx) => {
+  await inTransaction(api.db, async (tx) => {
     await tx`delete from work where kind = 'environments' and id = ${environmentId}`;
     await tx`update environments set status = 'deleting' where id = ${environmentId}`;
     answer = api.request(path, { method: "DELETE" });

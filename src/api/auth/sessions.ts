@@ -78,9 +78,11 @@ export async function beginSession(
       select organization_id from members where user_id = ${userId} order by created_at, id limit 1)),
       ${client.address}, ${client.userAgent}, now() + make_interval(days => ${IDLE_DAYS}))`;
   await tx`
-    delete from sessions where user_id = ${userId} and (expires_at <= now() or id in (
-      select id from sessions where user_id = ${userId} and id <> ${id}
-      order by last_used_at desc, id desc offset ${MAX_SESSIONS - 1}))`;
+    delete from sessions where id in (
+      select id from sessions where user_id = ${userId} and (expires_at <= now() or id in (
+        select id from sessions where user_id = ${userId} and id <> ${id}
+        order by last_used_at desc, id desc offset ${MAX_SESSIONS - 1}))
+      order by id for update)`;
   return { id, secret };
 }
 
@@ -95,9 +97,11 @@ export async function endSessions(
   which: { only?: string; except?: string } = {},
 ): Promise<number> {
   const rows = await tx<{ organizationId: string | null }[]>`
-    delete from sessions
-    where user_id = ${userId} and id = coalesce(${which.only ?? null}::text, id)
-      and id <> coalesce(${which.except ?? null}::text, '')
+    delete from sessions where id in (
+      select id from sessions
+      where user_id = ${userId} and id = coalesce(${which.only ?? null}::text, id)
+        and id <> coalesce(${which.except ?? null}::text, '')
+      order by id for update)
     returning organization_id as "organizationId"`;
   for (const organizationId of new Set(rows.map((row) => row.organizationId))) {
     if (organizationId !== null) await notify(tx, "events", organizationId);

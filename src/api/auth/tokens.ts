@@ -99,7 +99,8 @@ export async function revokeToken(db: Database, idOrName: string): Promise<void>
   await db.begin(async (tx) => {
     const rows = await tx<{ id: string; organizationId: string }[]>`
       select id, organization_id as "organizationId" from tokens
-      where revoked_at is null and (id = ${idOrName} or name = ${idOrName}) for update`;
+      where revoked_at is null and (id = ${idOrName} or name = ${idOrName})
+      order by id for no key update`;
     const [row] = rows;
     if (row === undefined) throw new PublicError(`There is no token ${idOrName} that could be revoked.`);
     if (rows.length > 1) {
@@ -131,8 +132,11 @@ export async function ensureToken(db: Database, request: { plaintext: string; na
     const hash = sha256Hex(request.plaintext);
     await tx`
       update tokens set revoked_at = now()
-      where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null
-        and token_hash <> ${hash}`;
+      where id in (
+        select id from tokens
+        where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null
+          and token_hash <> ${hash}
+        order by id for no key update)`;
     await notify(tx, "events", organizationId);
     await tx`
       update tokens set revoked_at = null

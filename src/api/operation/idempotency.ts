@@ -55,13 +55,19 @@ export async function createOnce<Row>(
   db: Database,
   creation: Creation<Row>,
 ): Promise<{ row: Row; isReplayed: boolean }> {
-  return await db.begin(async (tx) => {
-    const { request } = creation;
-    if (request === undefined || (await claimKey(tx, creation, request))) {
-      return { row: await creation.create(tx), isReplayed: false };
-    }
-    return { row: await replay(tx, creation, request), isReplayed: true };
-  });
+  for (;;) {
+    const made = await db.begin(async (tx) => {
+      const { request } = creation;
+      if (request === undefined || (await claimKey(tx, creation, request))) {
+        return { row: await creation.create(tx), isReplayed: false };
+      }
+      const replayed = await replay(tx, creation, request);
+      return replayed && { ...replayed, isReplayed: true };
+    });
+    if (made !== undefined) return made;
+    // By itself, since the resource of the old key may be about to be removed, whose locks come before its keys.
+    await deleteOldKeys(db, creation);
+  }
 }
 
 /**
@@ -80,7 +86,7 @@ export async function madeBefore<Row>(
       select from idempotency_keys
       where organization_id = ${organizationId} and key = ${request.key}
         and created_at >= now() - interval '24 hours'`;
-    return known === undefined ? undefined : await replay(tx, creation, request);
+    return known === undefined ? undefined : (await replay(tx, creation, request))?.row;
   });
 }
 
@@ -93,43 +99,57 @@ const PRUNE_INTERVAL_MS = 10 * 60_000;
 
 /** Deletes keys that are older than a day, now and every ten minutes. Returns a function that stops it. */
 export function pruneKeys(db: Database, log: Log): () => void {
-  const prune = async () => {
-    await db`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
-  };
   const run = () => {
-    prune().catch((error: unknown) => log.warn({ error }, "could not delete old idempotency keys"));
+    pruneOldKeys(db).catch((error: unknown) => log.warn({ error }, "could not delete old idempotency keys"));
   };
   const timer = setInterval(run, PRUNE_INTERVAL_MS);
   run();
   return () => clearInterval(timer);
 }
 
-/** @returns false when the key is taken. A key that is older than a day counts as free. */
+/** Deletes all keys that are older than a day, except those that another transaction has locked. */
+export async function pruneOldKeys(db: Database): Promise<void> {
+  await db`
+    delete from idempotency_keys where (organization_id, key) in (
+      select organization_id, key from idempotency_keys
+      where created_at < now() - interval '24 hours' for update skip locked)`;
+}
+
+async function deleteOldKeys(
+  db: Database,
+  { organizationId, request }: Pick<Creation<unknown>, "organizationId" | "request">,
+): Promise<void> {
+  await db`
+    delete from idempotency_keys
+    where organization_id = ${organizationId} and key = ${request?.key ?? null}
+      and created_at < now() - interval '24 hours'`;
+}
+
+/** @returns false when the key is taken. */
 async function claimKey(
   tx: Transaction,
   creation: Creation<unknown>,
   request: IdempotentRequest,
 ): Promise<boolean> {
   const rows = await tx`
-    insert into idempotency_keys as kept (organization_id, key, request_hash, resource_kind, resource_id)
+    insert into idempotency_keys (organization_id, key, request_hash, resource_kind, resource_id)
     values (${creation.organizationId}, ${request.key}, ${request.requestHash}, ${creation.kind}, ${creation.id})
-    on conflict (organization_id, key) do update
-    set request_hash = excluded.request_hash, resource_kind = excluded.resource_kind,
-        resource_id = excluded.resource_id, created_at = now()
-    where kept.created_at < now() - interval '24 hours'
-    returning key`;
+    on conflict (organization_id, key) do nothing returning key`;
   return rows.length > 0;
 }
 
+/** @returns undefined for a key that is older than a day, or gone meanwhile: it counts as free. */
 async function replay<Row>(
   tx: Transaction,
   creation: Pick<Creation<Row>, "organizationId" | "find">,
   request: IdempotentRequest,
-): Promise<Row> {
+): Promise<{ row: Row } | undefined> {
   const [kept] = await tx<{ requestHash: string; resourceId: string | null }[]>`
     select request_hash as "requestHash", resource_id as "resourceId" from idempotency_keys
-    where organization_id = ${creation.organizationId} and key = ${request.key}`;
-  if (kept?.requestHash !== request.requestHash) {
+    where organization_id = ${creation.organizationId} and key = ${request.key}
+      and created_at >= now() - interval '24 hours'`;
+  if (kept === undefined) return undefined;
+  if (kept.requestHash !== request.requestHash) {
     throw invalid({ [IDEMPOTENCY_KEY]: ["This key was used for another request already."] });
   }
   const row = kept.resourceId === null ? undefined : await creation.find(tx, kept.resourceId);
@@ -139,5 +159,5 @@ async function replay<Row>(
       "The resource that was made with this Idempotency-Key has been deleted since. Use a new key.",
     );
   }
-  return row;
+  return { row };
 }

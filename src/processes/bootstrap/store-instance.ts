@@ -11,7 +11,12 @@ import { messageOf, Refusal } from "../../lib/errors.ts";
 import type { Vault } from "../../lib/secrets.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import { scramVerifier } from "../../lib/verifiers.ts";
-import { openDatabase, type Database, type DatabaseAddress } from "../../store/database.ts";
+import {
+  openDatabase,
+  type Database,
+  type DatabaseAddress,
+  type DatabaseOptions,
+} from "../../store/database.ts";
 
 const NAME = "pilvi";
 
@@ -35,10 +40,7 @@ export function storeAddress(config: Config, vault: Vault): DatabaseAddress {
  * Opens a pool and tries it.
  * @throws Refusal when the store cannot be used.
  */
-export async function openStore(
-  address: DatabaseAddress,
-  options: { maxConnections?: number } = {},
-): Promise<Database> {
+export async function openStore(address: DatabaseAddress, options: DatabaseOptions = {}): Promise<Database> {
   const db = openDatabase(address, options);
   try {
     await db`select 1`;

@@ -136,7 +136,8 @@ async function startControl(
   await hostAnswers(driver);
   await ensureStore(config, vault, driver);
   const address = storeAddress(config, vault);
-  const db = await openStore(address);
+  const onDeadlock = (error: unknown) => log.warn({ error }, "a transaction was run again after a deadlock");
+  const db = await openStore(address, { onDeadlock });
   await migrate(db, migrations);
   await ensureKeyFits(db, vault, config.keyFile);
   await ensureHostRow(db, startupSecrets.hostId);

@@ -39,7 +39,7 @@ export async function createRecoveryLink(db: Database, userId: string): Promise<
   });
 }
 
-/** Holds back other first accounts until the transaction ends. */
+/** Holds back other first accounts, and other links for them, until the transaction ends; the first of its locks. */
 export async function lockSetUp(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(${SET_UP_LOCK})`;
 }
@@ -60,7 +60,10 @@ export async function takeLink(tx: Transaction, { id }: SignInLink): Promise<boo
 
 async function insertLink(tx: Transaction, userId: string | null, hours: number): Promise<string> {
   const secret = newPassword(SECRET_CHARACTERS);
-  await tx`delete from sign_in_links where expires_at <= now()`;
+  // Another transaction deletes the expired links that it has locked.
+  await tx`
+    delete from sign_in_links where id in (
+      select id from sign_in_links where expires_at <= now() for update skip locked)`;
   await tx`
     insert into sign_in_links (id, secret_hash, user_id, expires_at)
     values (${newId("link")}, ${sha256Hex(secret)}, ${userId}, now() + make_interval(hours => ${hours}))`;

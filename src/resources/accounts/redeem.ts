@@ -41,6 +41,7 @@ export function redeemOperation({ db }: KindContext, { passwords }: SignIn): Ope
       const passwordHash = await passwords.hash(password);
       await failpoint("link.checked");
       return await db.begin(async (tx) => {
+        if (link.userId === null) await lockSetUp(tx);
         if (!(await takeLink(tx, link))) throw unusable();
         const userId =
           first === undefined || link.userId !== null
@@ -68,7 +69,6 @@ function firstUserOf(email: string | undefined, name: string | undefined): Pick<
 }
 
 async function makeOwner(tx: Transaction, user: NewUser): Promise<string> {
-  await lockSetUp(tx);
   if (await hasUsers(tx)) throw unusable();
   const userId = await insertUser(tx, user);
   await insertMember(tx, { organizationId: await defaultOrganization(tx), userId, role: "owner" });

@@ -78,7 +78,7 @@ export async function holdPassword(
   { userId, passwordHash }: { userId: string; passwordHash: string },
 ): Promise<void> {
   const rows = await tx`
-    select from users where id = ${userId} and password_hash = ${passwordHash} for update`;
+    select from users where id = ${userId} and password_hash = ${passwordHash} for no key update`;
   if (rows.length === 0) throw wrongLogin();
 }
 

@@ -112,7 +112,8 @@ export async function findApplicationNamed(
 /**
  * The organization's application, locked until the transaction ends, so that no other transaction makes or deletes an
  * environment of it meanwhile. Transactions lock an application first, then its environments, their deployments, and
- * last their work. A lock of a key would hold up rows that refer to it, and so turn that order around.
+ * last their work; ARCHITECTURE.md has the whole order. A lock of a key would hold up rows that refer to it, and so turn
+ * that order around.
  */
 export async function lockApplication(
   tx: Transaction,
@@ -190,8 +191,8 @@ export async function eraseApplication(
   { id, name, organizationId }: ApplicationRow,
 ): Promise<void> {
   await tx`delete from applications where id = ${id}`;
-  await forgetRepository(tx, id);
   await forgetResource(tx, id);
   await notify(tx, "status", id);
   await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "applications", id, name } });
+  await forgetRepository(tx, id);
 }

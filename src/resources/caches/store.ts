@@ -112,6 +112,6 @@ export async function writeCacheStatus(
 /** Removes all rows of a cache; only its audit and its backups stay. */
 export async function eraseCache(tx: Transaction, id: string): Promise<void> {
   await enqueueArchiveOf(tx, id);
-  await requeueEnvironmentsWith(tx, "cache_id", id);
+  await requeueEnvironmentsWith(tx, "cache_id", [id]);
   await eraseRow(tx, "caches", id);
 }

@@ -17,7 +17,7 @@ import { removeReplicas } from "./replicas/reconciler.ts";
 import { enqueueReplicas } from "./replicas/store.ts";
 import { ensureMasked } from "./masks/apply.ts";
 import { eraseMask } from "./masks/store.ts";
-import { eraseDatabase, writeDatabaseStatus } from "./schemas/store.ts";
+import { eraseDatabases, writeDatabaseStatus } from "./schemas/store.ts";
 import { specOf } from "./spec.ts";
 import {
   eraseDatabaseCluster,
@@ -39,7 +39,6 @@ export function reconcileDatabaseCluster(context: KindContext): Reconcile {
         await eraseFormerPassword(tx, "databases", cluster);
         // The replicas get the change as well.
         if (replicaCountOf(cluster) + cluster.replicas.length > 0) await enqueueReplicas(tx, cluster);
-        if (cluster.status === "restoring") await eraseMissing(tx, cluster, seen);
         await writeSchemas(tx, cluster, seen);
       }
       if (status === "restore_failed") {
@@ -68,35 +67,39 @@ function databaseIn(
   return schemas.find(({ name, status }) => status !== "deleting" && !pendingDatabases.includes(name))?.name;
 }
 
-/** A database that was dropped before the backup is none of the restored cluster, unless it was ordered since. */
-async function eraseMissing(
-  tx: Transaction,
-  { createdAt: copiedAt, schemas }: DatabaseClusterRow,
-  { missingDatabases = [] }: Observation,
-): Promise<void> {
-  for (const { id, name, createdAt } of schemas)
-    if (missingDatabases.includes(name) && createdAt === copiedAt) await eraseDatabase(tx, id);
+/**
+ * The databases that are no longer there: those whose deletion was asked for, and those that were dropped before the
+ * backup of a restored cluster, unless they were ordered since.
+ */
+function goneIn(
+  { status: clusterStatus, createdAt: copiedAt, schemas }: DatabaseClusterRow,
+  { pendingDatabases = [], missingDatabases = [] }: Observation,
+): DatabaseClusterRow["schemas"] {
+  const missing = clusterStatus === "restoring" ? missingDatabases : [];
+  return schemas.filter(
+    ({ name, status, createdAt }) =>
+      (status === "deleting" && !pendingDatabases.includes(name)) ||
+      (missing.includes(name) && createdAt === copiedAt),
+  );
 }
 
 /**
  * The driver has made every database that was desired when the run began, except the pending databases. Later requests
  * are left to the next run.
  */
-async function writeSchemas(
-  tx: Transaction,
-  cluster: DatabaseClusterRow,
-  { pendingDatabases = [] }: Observation,
-): Promise<void> {
+async function writeSchemas(tx: Transaction, cluster: DatabaseClusterRow, seen: Observation): Promise<void> {
   const { organizationId } = cluster;
+  const { pendingDatabases = [] } = seen;
+  await eraseDatabases(
+    tx,
+    goneIn(cluster, seen).map(({ id }) => id),
+  );
   const events: NewEvent[] = [];
   for (const { id, name, status } of cluster.schemas) {
     if (pendingDatabases.includes(name)) continue;
     const resource = { type: "databaseSchemas", id, name } as const;
     const event = { organizationId, resource, details: { database: cluster.id } };
-    if (status === "deleting") {
-      await eraseDatabase(tx, id);
-      events.push({ ...event, type: "deleted" });
-    }
+    if (status === "deleting") events.push({ ...event, type: "deleted" });
     if (status === "creating" && (await writeDatabaseStatus(tx, id, "available"))) {
       events.push({ ...event, type: "available" });
     }

@@ -23,7 +23,7 @@ import type { DatabaseClusterStatus } from "./schema.ts";
 import { closeRefreshes, STAGES_OF_CLUSTER, type StoredRefresh } from "./refreshes/store.ts";
 import type { SideInstance } from "./side-instances.ts";
 import { closeReplicas, REPLICAS_OF_CLUSTER } from "./replicas/store.ts";
-import { eraseDatabases, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schemas/store.ts";
+import { eraseDatabasesOf, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schemas/store.ts";
 import type { DatabaseType } from "./types.ts";
 
 /** The customer's order, and the properties that the cluster got at its creation. */
@@ -115,6 +115,6 @@ export async function eraseDatabaseCluster(tx: Transaction, id: string): Promise
   await enqueueArchiveOf(tx, id);
   await closeReplicas(tx, id);
   await closeRefreshes(tx, id);
-  await eraseDatabases(tx, id);
+  await eraseDatabasesOf(tx, id);
   await eraseRow(tx, "databases", id);
 }

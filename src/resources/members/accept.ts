@@ -33,7 +33,12 @@ const body = z.object({
 type Body = z.output<typeof body>;
 
 /** Finds or makes the user within the transaction that makes the member. */
-type Joiner = (tx: Transaction) => Promise<string>;
+interface Joiner {
+  /** Locks a present user; before the organization, as a sign-in does. */
+  lock?(tx: Transaction): Promise<void>;
+  /** @returns the id of the user. */
+  join(tx: Transaction): Promise<string>;
+}
 
 /** The operation. */
 export function acceptOperation(db: Database, signIn: SignIn): AnyOperation {
@@ -53,12 +58,13 @@ export function acceptOperation(db: Database, signIn: SignIn): AnyOperation {
     async handle({ principal, body: given, client, requestId }) {
       const invitation = await findInvitation(db, given.secret);
       if (invitation === undefined) throw unusable();
-      const join = await joinerOf(db, signIn, { principal, given, client, requestId, invitation });
+      const joiner = await joinerOf(db, signIn, { principal, given, client, requestId, invitation });
       const { organizationId, role } = invitation;
       return await db.begin(async (tx) => {
+        await joiner.lock?.(tx);
         await lockMembers(tx, organizationId);
         if (!(await takeInvitation(tx, invitation.id))) throw unusable();
-        const userId = await join(tx);
+        const userId = await joiner.join(tx);
         if (!(await insertMember(tx, { organizationId, userId, role }))) throw alreadyMember();
         const actor = { kind: "session", userId, organizationId, address: client.address } as const;
         const details = { role };
@@ -84,10 +90,12 @@ async function joinerOf(db: Database, signIn: SignIn, asked: Asked): Promise<Joi
   if (principal?.kind === "session") {
     const { userId, sessionId } = principal;
     refuseOtherAddress(invitation, (await getUser(db, userId)).email);
-    return async (tx) => {
-      // A new session takes its place.
-      await endSessions(tx, userId, { only: sessionId });
-      return userId;
+    return {
+      async join(tx) {
+        // A new session takes its place.
+        await endSessions(tx, userId, { only: sessionId });
+        return userId;
+      },
     };
   }
   const { email, name, password } = given;
@@ -95,14 +103,11 @@ async function joinerOf(db: Database, signIn: SignIn, asked: Asked): Promise<Joi
   refuseOtherAddress(invitation, email);
   if ((await findLogin(db, email)) !== undefined) {
     const login = await signIn.check({ email, password }, { client, requestId, method: "invitation" });
-    return async (tx) => {
-      await holdPassword(tx, login);
-      return login.userId;
-    };
+    return { lock: (tx) => holdPassword(tx, login), join: async () => login.userId };
   }
   if (name === undefined) throw missing({ name });
   const passwordHash = await signIn.passwords.hash(password);
-  return (tx) => insertUser(tx, { email, name, passwordHash });
+  return { join: (tx) => insertUser(tx, { email, name, passwordHash }) };
 }
 
 function missing(fields: Record<string, unknown>): ApiError {

@@ -7,7 +7,6 @@ import type { Database, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { organizationsOf, sessionUserOf } from "../accounts/index.ts";
 import { idParams } from "../shared/short-lists.ts";
-import { lockMembers } from "./store.ts";
 
 /** The operation. */
 export function deleteOrganizationOperation(db: Database): AnyOperation {
@@ -45,9 +44,10 @@ export function deleteOrganizationOperation(db: Database): AnyOperation {
 
 /** Has changes of the organization wait. @returns its name. @throws ApiError 403, 404, 409 */
 async function lockDeletable(tx: Transaction, { userId }: SessionPrincipal, id: string): Promise<string> {
-  await lockMembers(tx, id);
-  // Of two deletions at once, the second would otherwise not see the first.
-  await tx`select from users where id = ${userId} for update`;
+  // Of two deletions at once, the second would otherwise not see the first. A sign-in locks its user first as well.
+  await tx`select from users where id = ${userId} for no key update`;
+  // Nothing new may refer to the organization, so its key is locked.
+  await tx`select from organizations where id = ${id} for update`;
   const own = await organizationsOf(tx, userId);
   const organization = own.find((each) => each.id === id);
   if (organization === undefined) throw notFound("organization");
@@ -81,9 +81,13 @@ async function deleteRows(tx: Transaction, id: string): Promise<void> {
   await tx`
     delete from quota_usage
     where owner = ${id} or owner in (select id from tokens where organization_id = ${id})`;
-  await tx`update sessions set organization_id = null where organization_id = ${id}`;
-  for (const table of ["invitations", "members", "tokens"]) {
-    await tx`delete from ${tx.unsafe(table)} where organization_id = ${id}`;
+  await tx`
+    update sessions set organization_id = null
+    where id in (select id from sessions where organization_id = ${id} order by id for no key update)`;
+  for (const table of ["invitations", "members", "tokens"].map((name) => tx.unsafe(name))) {
+    await tx`
+      delete from ${table} where id in (
+        select id from ${table} where organization_id = ${id} order by id for update)`;
   }
   await tx`
     with gone as (delete from organizations where id = ${id} returning id, name)

@@ -116,7 +116,9 @@ export async function removeMember(
   await tx`delete from members where id = ${id}`;
   await tx`
     update sessions set organization_id = null
-    where user_id = ${userId} and organization_id = ${organizationId}`;
+    where id in (
+      select id from sessions where user_id = ${userId} and organization_id = ${organizationId}
+      order by id for no key update)`;
   await revokeTokensBeyond(tx, { organizationId, userId }, []);
 }
 

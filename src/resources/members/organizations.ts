@@ -74,7 +74,7 @@ async function createOrganization(
   const id = newId("org");
   return await db.begin(async (tx) => {
     // Other creates of the user wait.
-    await tx`select from users where id = ${userId} for update`;
+    await tx`select from users where id = ${userId} for no key update`;
     const [owned] = await tx<{ n: number }[]>`
       select count(*)::int as n from members where user_id = ${userId} and role = 'owner'`;
     if ((owned?.n ?? 0) >= MAX_OWNED) {

@@ -37,9 +37,13 @@ export async function listMembers(db: Queryable, organizationId: string, id?: st
     order by u.name, m.id`;
 }
 
-/** Has other changes of the organization's members wait until the transaction ends. */
+/**
+ * Has other changes of the organization's members wait until the transaction ends. A transaction that locks a user as
+ * well does so before.
+ */
 export async function lockMembers(tx: Transaction, organizationId: string): Promise<void> {
-  await tx`select from organizations where id = ${organizationId} for update`;
+  // A lock of the key would hold up sign-ins, which lock their user before they refer to the organization.
+  await tx`select from organizations where id = ${organizationId} for no key update`;
 }
 
 /** How many owners an organization has. */

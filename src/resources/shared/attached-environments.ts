@@ -6,18 +6,21 @@ import { notify } from "../../store/notifications.ts";
 export type AttachmentColumn = "database_schema_id" | "cache_id" | "websocket_application_id";
 
 /**
- * Has the environments that use a resource looked at again, before its row goes and takes its attachments along. Another
- * instance may get the port that their processes reach.
+ * Has the environments that use resources looked at again, before the rows of these go and take their attachments along.
+ * Another instance may get the port that their processes reach. A transaction calls it once for all resources that it
+ * erases, since environments are locked in the order of their ids.
  */
 export async function requeueEnvironmentsWith(
   tx: Transaction,
   column: AttachmentColumn,
-  id: string,
+  ids: readonly string[],
 ): Promise<void> {
   // A change of an environment locks its row before its work as well.
   const rows = await tx<{ id: string }[]>`
     with attached as materialized (
-      select id from environments where ${tx.unsafe(column)} = ${id} and status <> 'deleting' for update)
+      select id from environments
+      where ${tx.unsafe(column)} = any(${tx.array([...ids], "text")}) and status <> 'deleting'
+      order by id for no key update)
     update work set run_at = now(), attempts = 0, last_error = null, deadline_at = now() + interval '1 hour'
     from attached where work.kind = 'environments' and work.id = attached.id
     returning work.id`;

@@ -106,7 +106,7 @@ export async function lockRow(
 ): Promise<{ hostId: string; status: string; name: string } | undefined> {
   await tx`
     select from work w join ${tx.unsafe(INSTANCE_KINDS[kind].table)} r on r.id = w.id
-    where w.kind = ${kind} and w.id = ${id} and r.organization_id = ${organizationId} for update of w`;
+    where w.kind = ${kind} and w.id = ${id} and r.organization_id = ${organizationId} for no key update of w`;
   // A statement of its own, since a statement that waited for the lock still sees the rows of before.
   const [row] = await tx<{ hostId: string; status: string; name: string }[]>`
     select host_id as "hostId", status, name from ${tx.unsafe(INSTANCE_KINDS[kind].table)}

@@ -46,7 +46,7 @@ export async function listTokenRows(
 
 /** How many tokens of the organization are not revoked; other creates wait until the transaction ends. */
 export async function countTokens(tx: Transaction, organizationId: string): Promise<number> {
-  await tx`select from organizations where id = ${organizationId} for update`;
+  await tx`select from organizations where id = ${organizationId} for no key update`;
   const [row] = await tx<{ n: number }[]>`
     select count(*)::int as n from tokens where organization_id = ${organizationId} and revoked_at is null`;
   return row?.n ?? 0;
@@ -87,8 +87,11 @@ export async function revokeTokensBeyond(
   if (abilities.includes("*")) return;
   await tx`
     update tokens set revoked_at = now()
-    where organization_id = ${organizationId} and user_id = ${userId} and revoked_at is null
-      and not abilities <@ ${tx.array([...abilities], "text")}`;
+    where id in (
+      select id from tokens
+      where organization_id = ${organizationId} and user_id = ${userId} and revoked_at is null
+        and not abilities <@ ${tx.array([...abilities], "text")}
+      order by id for no key update)`;
   await notify(tx, "events", organizationId);
 }
 

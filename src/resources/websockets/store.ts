@@ -13,7 +13,7 @@ import {
 } from "../shared/rows.ts";
 import type { CommonStatus } from "../shared/status.ts";
 import { listRows, type ListRequest, type RowPage } from "../shared/lists.ts";
-import { APPLICATIONS_OF_SERVER, eraseApplications, type ApplicationRow } from "./applications/store.ts";
+import { APPLICATIONS_OF_SERVER, eraseApplicationsOf, type ApplicationRow } from "./applications/store.ts";
 import type {
   ConnectionCount,
   DistributionStrategy,
@@ -131,6 +131,6 @@ export async function writeWebSocketClusterStatus(
 
 /** Removes all rows of a cluster and its applications; only their audit stays. */
 export async function eraseWebSocketCluster(tx: Transaction, id: string): Promise<void> {
-  await eraseApplications(tx, id);
+  await eraseApplicationsOf(tx, id);
   await eraseRow(tx, "websockets", id);
 }

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { openDatabase, type Database } from "../../../src/store/database.ts";
+import { openDatabase, type Database, type DatabaseOptions } from "../../../src/store/database.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import { migrations } from "../../../src/store/migrations.ts";
 import { untilSaid } from "./server-log.ts";
@@ -35,11 +35,12 @@ let migrated: Promise<string> | undefined;
  * An empty, migrated database on the server of this process, which the first call starts.
  * @param known fewer migrations, for the store of an earlier release.
  */
-export async function freshDatabase(known = migrations): Promise<Database> {
+export async function freshDatabase(known = migrations, options: DatabaseOptions = {}): Promise<Database> {
   const { socketPath } = await (server ??= startServer());
   if (known !== migrations) return await migratedDatabase(socketPath, known);
   migrated ??= makeTemplate(socketPath);
-  return open(socketPath, await newDatabase(socketPath, `template ${await migrated} strategy file_copy`));
+  const name = await newDatabase(socketPath, `template ${await migrated} strategy file_copy`);
+  return open(socketPath, name, options);
 }
 
 /** No other session may use a database while it is copied, so this one is closed. */
@@ -65,8 +66,8 @@ async function newDatabase(socketPath: string, options: string): Promise<string>
   return name;
 }
 
-function open(socketPath: string, database: string): Database {
-  return openDatabase({ socketPath, username: USERNAME, password: "", database });
+function open(socketPath: string, database: string, options: DatabaseOptions = {}): Database {
+  return openDatabase({ socketPath, username: USERNAME, password: "", database }, options);
 }
 
 async function startServer(): Promise<Server> {

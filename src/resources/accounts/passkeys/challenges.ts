@@ -42,7 +42,9 @@ export class Challenges {
 
 /** Uses a challenge up; those that have ended are deleted. @returns false when it was used before. */
 export async function useChallenge(tx: Transaction, challenge: string): Promise<boolean> {
-  await tx`delete from used_challenges where expires_at < now()`;
+  await tx`
+    delete from used_challenges where challenge_hash in (
+      select challenge_hash from used_challenges where expires_at < now() for update skip locked)`;
   const rows = await tx`
     insert into used_challenges (challenge_hash, expires_at)
     values (${sha256Hex(challenge)}, now() + make_interval(secs => ${LIFE_SECONDS}))

@@ -98,7 +98,7 @@ function createOperation(db: Db, challenges: Challenges): AnyOperation {
       const { userId } = sessionUserOf(principal);
       const { key, challenge } = await verified(challenges, userId, relyingPartyOf(client), credential);
       return await db.begin(async (tx) => {
-        await tx`select from users where id = ${userId} for update`;
+        await tx`select from users where id = ${userId} for no key update`;
         if ((await credentialsOf(tx, userId)).length >= MAX_PASSKEYS) {
           throw new ApiError(409, `You have ${MAX_PASSKEYS} passkeys already. Remove one first.`);
         }

@@ -185,8 +185,11 @@ export async function updateEnvironment(tx: Transaction, id: string, order: Envi
  */
 export async function markEnvironmentsDeleting(tx: Transaction, ids: readonly string[]): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    update environments set status = 'deleting'
-    where id = any(${tx.array([...ids], "text")}) and status <> 'deleting' returning id`;
+    with locked as materialized (
+      select id from environments where id = any(${tx.array([...ids], "text")}) and status <> 'deleting'
+      order by id for no key update)
+    update environments set status = 'deleting' from locked where environments.id = locked.id
+    returning environments.id`;
   for (const { id } of rows) await notify(tx, "status", id);
   return rows.map(({ id }) => id).toSorted();
 }
@@ -237,8 +240,8 @@ export async function eraseEnvironment(
   await tx`delete from deployments where environment_id = ${id}`;
   await tx`delete from process_groups where environment_id = ${id}`;
   await tx`delete from environments where id = ${id}`;
-  await forgetReleases(tx, id);
   await forgetResource(tx, id);
   await notify(tx, "status", id);
   await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "environments", id, name } });
+  await forgetReleases(tx, id);
 }

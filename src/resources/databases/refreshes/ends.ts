@@ -5,7 +5,7 @@ import type { Database, Transaction } from "../../../store/database.ts";
 import { enqueueChange } from "../../shared/desired-state.ts";
 import { recordEvent, type NewEvent } from "../../shared/events/record.ts";
 import { lockRow } from "../../shared/rows.ts";
-import { eraseDatabase, insertDatabase } from "../schemas/store.ts";
+import { eraseDatabases, insertDatabase, type DatabaseRow } from "../schemas/store.ts";
 import { loadDatabaseCluster, type DatabaseClusterRow } from "../store.ts";
 import { advanceRefresh, type StoredRefresh } from "./store.ts";
 
@@ -59,18 +59,18 @@ async function bringDatabasesTo(
   { id: databaseId, organizationId, schemas }: DatabaseClusterRow,
   names: readonly string[],
 ): Promise<void> {
-  const events: NewEvent[] = [];
-  const kept = new Set<string>();
-  for (const { id, name, status } of schemas) {
-    if (names.includes(name) && status !== "deleting") {
-      kept.add(name);
-      continue;
-    }
-    await eraseDatabase(tx, id);
-    const resource = { type: "databaseSchemas", id, name } as const;
-    events.push({ organizationId, type: "deleted", resource, details: { database: databaseId } });
-  }
+  const isKept = ({ name, status }: DatabaseRow) => names.includes(name) && status !== "deleting";
+  const kept = new Set(schemas.filter(isKept).map(({ name }) => name));
+  const gone = schemas.filter((schema) => !isKept(schema));
+  await eraseDatabases(
+    tx,
+    gone.map(({ id }) => id),
+  );
   for (const name of names)
     if (!kept.has(name)) await insertDatabase(tx, { id: newId("schema"), databaseId, name });
+  const events = gone.map(({ id, name }): NewEvent => {
+    const resource = { type: "databaseSchemas", id, name } as const;
+    return { organizationId, type: "deleted", resource, details: { database: databaseId } };
+  });
   for (const event of events) await recordEvent(tx, event);
 }

@@ -101,17 +101,22 @@ export async function writeDatabaseStatus(
   return rows.length > 0;
 }
 
-/** Removes all rows of a database; only its audit stays. */
-export async function eraseDatabase(tx: Transaction, id: string): Promise<void> {
-  await requeueEnvironmentsWith(tx, "database_schema_id", id);
-  await tx`delete from database_schemas where id = ${id}`;
-  await forgetResource(tx, id);
-  await notify(tx, "status", id);
+/** Removes all rows of databases; only their audit stays. */
+export async function eraseDatabases(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await requeueEnvironmentsWith(tx, "database_schema_id", ids);
+  for (const id of ids) {
+    await tx`delete from database_schemas where id = ${id}`;
+    await forgetResource(tx, id);
+    await notify(tx, "status", id);
+  }
 }
 
 /** Removes all rows of a cluster's databases. */
-export async function eraseDatabases(tx: Transaction, databaseId: string): Promise<void> {
+export async function eraseDatabasesOf(tx: Transaction, databaseId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
-    select id from database_schemas where database_id = ${databaseId}`;
-  for (const { id } of rows) await eraseDatabase(tx, id);
+    select id from database_schemas where database_id = ${databaseId} order by id`;
+  await eraseDatabases(
+    tx,
+    rows.map(({ id }) => id),
+  );
 }

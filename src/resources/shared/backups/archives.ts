@@ -60,11 +60,11 @@ export function archiveKey(id: string): string {
 /** Records that the instance has backups, or shall have them, with its order as it is now, and enqueues the archive. */
 export async function ensureArchive(tx: Transaction, archive: ArchiveValues): Promise<void> {
   const { id, organizationId, hostId, kind, source } = archive;
+  await enqueueArchive(tx, { id, hostId });
   await tx`
     insert into archives (id, organization_id, host_id, kind, source)
     values (${id}, ${organizationId}, ${hostId}, ${kind}, ${source}::jsonb)
     on conflict (id) do update set source = excluded.source`;
-  await enqueueArchive(tx, { id, hostId });
 }
 
 /** Has the reconciler look at an archive: what is due, and what is no longer kept. */
@@ -92,8 +92,9 @@ export async function markArchiveDeleted(
 
 /** Has the backups of a deleted instance be deleted as well. */
 export async function markArchivePurged(tx: Transaction, { id, hostId }: ArchiveRow): Promise<void> {
-  await tx`update archives set is_purged = true where id = ${id}`;
+  // The work is locked first, as by the result of a run.
   await enqueueArchive(tx, { id, hostId });
+  await tx`update archives set is_purged = true where id = ${id}`;
 }
 
 /** Has the reconciler look at the archive of an instance of which nothing is left; there need not be an archive. */

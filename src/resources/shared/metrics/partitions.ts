@@ -21,14 +21,17 @@ export async function keepPartitions(tx: Transaction, nowMs: number): Promise<vo
   const present = new Set(rows.map(({ name }) => name));
   const kept = LEVELS.filter(({ name }) => DIVIDED.some((divided) => divided === name));
   const wanted = kept.flatMap(({ name, keptMs }) => daysOf(name, keptMs ?? 0, nowMs));
-  for (const { name, table, from, until } of wanted) {
-    if (present.has(name)) continue;
+  const missing = wanted.filter(({ name }) => !present.has(name));
+  const names = new Set(wanted.map(({ name }) => name));
+  const outdated = [...present].filter((name) => !names.has(name));
+  // Readers of both tables lock them in this order.
+  if (missing.length + outdated.length > 0) await tx`lock table only metrics_fives, only metrics_minutes`;
+  for (const { name, table, from, until } of missing) {
     await tx.unsafe(
       `create table ${name} partition of metrics_${table} for values from ('${from}') to ('${until}')`,
     );
   }
-  const names = new Set(wanted.map(({ name }) => name));
-  for (const name of present) if (!names.has(name)) await tx.unsafe(`drop table ${name}`);
+  for (const name of outdated) await tx.unsafe(`drop table ${name}`);
   await deleteOld(tx, nowMs);
 }
 

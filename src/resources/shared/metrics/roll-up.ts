@@ -24,6 +24,12 @@ export const LEVELS = [
   { name: "days", ms: DAY_MS, keptMs: null },
 ] as const satisfies Level[];
 
+/**
+ * Who adds metrics has this advisory lock alone, and transactions that remove those of resources share it: they lock the
+ * rows in other orders.
+ */
+const METRICS_LOCK = 7_458_006;
+
 /** Until when each level has all that the level before it has. */
 export type Rolled = Record<string, number>;
 
@@ -32,12 +38,12 @@ export type Rolled = Record<string, number>;
  * @param firstMs where levels begin that have nothing yet.
  */
 export async function lockRolled(tx: Transaction, firstMs: number): Promise<Rolled> {
+  await tx`select pg_advisory_xact_lock(${METRICS_LOCK})`;
   for (const { name, ms } of LEVELS.slice(1)) {
     await tx`
       insert into metrics_rolled (level, until) values (${name}, ${new Date(floorTo(firstMs, ms))})
       on conflict do nothing`;
   }
-  await tx`select from metrics_rolled order by level for update`;
   return await readRolled(tx);
 }
 
@@ -106,6 +112,7 @@ export function floorTo(ms: number, lengthMs: number): number {
 
 /** Deletes what is kept long of a resource; the rest goes with its age. */
 export async function deleteMetricsOf(tx: Transaction, id: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock_shared(${METRICS_LOCK})`;
   await tx`delete from metrics_hours where resource_id = ${id}`;
   await tx`delete from metrics_days where resource_id = ${id}`;
 }

@@ -43,13 +43,25 @@ export async function updateUsage(db: Database): Promise<void> {
   }
 }
 
-/** Hours are kept as long as events, so that days can be made again from both. */
+/**
+ * Hours are kept as long as events, so that days can be made again from both. Rows that another transaction has locked
+ * go the next time.
+ */
 async function pruneUsage(db: Database): Promise<void> {
-  await db`delete from usage_hours where hour < (select events_since from usage_horizon)`;
-  await db`delete from usage_days where day < (now() - make_interval(months => ${MONTHS}))::date`;
+  await db`
+    delete from usage_hours where (resource_id, hour) in (
+      select resource_id, hour from usage_hours where hour < (select events_since from usage_horizon)
+      for update skip locked)`;
+  await db`
+    delete from usage_days where (resource_id, day) in (
+      select resource_id, day from usage_days where day < (now() - make_interval(months => ${MONTHS}))::date
+      for update skip locked)`;
   await db`
     with gone as (
-      delete from usage_resources where deleted_at < now() - make_interval(months => ${MONTHS}) returning resource_id)
+      delete from usage_resources where resource_id in (
+        select resource_id from usage_resources where deleted_at < now() - make_interval(months => ${MONTHS})
+        for update skip locked)
+      returning resource_id)
     delete from usage_sizes where resource_id in (select resource_id from gone)`;
   await db`
     delete from usage_marks m where not exists (select from usage_resources r where r.resource_id = m.resource_id)`;

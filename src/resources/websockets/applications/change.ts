@@ -8,7 +8,7 @@ import { connectionsFor, takeConnections } from "./connections.ts";
 import { APPLICATION_KIND, applicationOf } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
 import {
-  eraseApplication,
+  eraseApplications,
   findApplication,
   settingsOf,
   splitEvenly,
@@ -57,7 +57,7 @@ export async function deleteApplication(
     const { server, application } = await lockApplication(tx, principal.organizationId, id);
     // The deletion of the cluster removes the application.
     if (server.status === "deleting") return;
-    await eraseApplication(tx, id);
+    await eraseApplications(tx, [id]);
     if (server.strategy === "evenly") await splitEvenly(tx, server.id);
     await enqueueWebSocketCluster(tx, server);
     const details = { name: application.name, server: server.id };

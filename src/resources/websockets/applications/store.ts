@@ -124,16 +124,21 @@ export async function splitEvenly(tx: Transaction, serverId: string): Promise<vo
     from websocket_servers s where s.id = ${serverId} and server_id = ${serverId}`;
 }
 
-/** Removes all rows of an application; only its audit stays. */
-export async function eraseApplication(tx: Transaction, id: string): Promise<void> {
-  await requeueEnvironmentsWith(tx, "websocket_application_id", id);
-  await tx`delete from websocket_applications where id = ${id}`;
-  await forgetResource(tx, id);
+/** Removes all rows of applications; only their audit stays. */
+export async function eraseApplications(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await requeueEnvironmentsWith(tx, "websocket_application_id", ids);
+  for (const id of ids) {
+    await tx`delete from websocket_applications where id = ${id}`;
+    await forgetResource(tx, id);
+  }
 }
 
 /** Removes all rows of a cluster's applications. */
-export async function eraseApplications(tx: Transaction, serverId: string): Promise<void> {
+export async function eraseApplicationsOf(tx: Transaction, serverId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     select id from websocket_applications where server_id = ${serverId} order by id`;
-  for (const { id } of rows) await eraseApplication(tx, id);
+  await eraseApplications(
+    tx,
+    rows.map(({ id }) => id),
+  );
 }

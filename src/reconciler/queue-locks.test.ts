@@ -1,0 +1,88 @@
+// Statements about several work items beside transactions that enqueue several, in whatever order.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { inTransaction, untilSomebodyWaits } from "../../tests/support/api/locks.ts";
+import type { Database } from "../store/database.ts";
+import { claim, complete, enqueue, freeAbandoned, renewLeases, requeue, requeueMissing } from "./queue.ts";
+import { allOn, HOST, item, queueStore, workOf } from "./test-support.ts";
+
+let db: Database;
+
+beforeAll(async () => {
+  db = await queueStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  await db`delete from work`;
+  await db`delete from instances`;
+});
+
+async function settle(id: string): Promise<void> {
+  await item(db, id);
+  const [job] = await claim(db, 1, allOn(HOST), 1);
+  if (job === undefined) throw new Error("nothing was due");
+  await complete(db, 1, job, { settled: true });
+}
+
+describe.each([
+  ["thing-1", "thing-2"],
+  ["thing-2", "thing-1"],
+])("a transaction that enqueues %s and then %s", (first, second) => {
+  /** Has a statement for both come between the two. */
+  async function between(statement: () => Promise<unknown>): Promise<void> {
+    let done: Promise<unknown> | undefined;
+    await inTransaction(db, async (tx) => {
+      await enqueue(tx, { kind: "things", id: first, hostId: HOST, deadlineSeconds: 60 });
+      done = statement();
+      await Promise.race([done, untilSomebodyWaits(db)]);
+      await enqueue(tx, { kind: "things", id: second, hostId: HOST, deadlineSeconds: 60 });
+    });
+    await done;
+  }
+
+  test("goes on while both are requeued", async () => {
+    await settle("thing-1");
+    await settle("thing-2");
+    await between(async () => {
+      const broken = ["thing-1", "thing-2"].map((instanceId) => ({
+        instanceId,
+        convergence: "broken" as const,
+      }));
+      await requeue(db, broken);
+    });
+    expect(await workOf(db, first)).toMatchObject({ isDue: true });
+    expect(await workOf(db, second)).toMatchObject({ isDue: true });
+  });
+
+  test("goes on while both are requeued as missing", async () => {
+    await settle("thing-1");
+    await settle("thing-2");
+    await between(async () => await requeueMissing(db, HOST, []));
+    expect(await workOf(db, first)).toMatchObject({ isDue: true });
+    expect(await workOf(db, second)).toMatchObject({ isDue: true });
+  });
+
+  test("goes on while the leases of both are renewed", async () => {
+    await item(db, "thing-1");
+    await item(db, "thing-2");
+    await claim(db, 1, allOn(HOST), 2);
+    const keys = ["things/thing-1", "things/thing-2"];
+    let kept = new Set<string>();
+    await between(async () => (kept = await renewLeases(db, 1, keys)));
+    expect([...kept].toSorted()).toEqual(keys);
+  });
+
+  test("goes on while both are taken back from an owner that is gone", async () => {
+    await item(db, "thing-1");
+    await item(db, "thing-2");
+    await claim(db, 1, allOn(HOST), 2);
+    await between(async () => await freeAbandoned(db, { owner: 2, keys: [] }));
+    // What was locked is taken back the next time.
+    await freeAbandoned(db, { owner: 2, keys: [] });
+    expect(await workOf(db, first)).toMatchObject({ owner: null });
+    expect(await workOf(db, second)).toMatchObject({ owner: null });
+  });
+});
