@@ -12,6 +12,7 @@ import { loginFor, withoutPassword } from "./sources/repository-login.ts";
 import {
   findApplication,
   lockApplication,
+  lockNames,
   slugsLike,
   updateApplication,
   type ApplicationRow,
@@ -28,6 +29,7 @@ export async function changeApplication(
 ): Promise<ApplicationRow> {
   const { organizationId } = principal;
   return await context.db.begin(async (tx) => {
+    if (body.slug !== undefined) await lockNames(tx, organizationId);
     const application = await lockApplication(tx, organizationId, params.id);
     if (application === undefined) throw notFound("application");
     refuseDeleting(application, "application");

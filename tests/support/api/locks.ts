@@ -18,12 +18,12 @@ export async function inTransaction(db: Database, work: (tx: Transaction) => Pro
   }
 }
 
-/** Resolves when a statement waits for a lock. */
-export async function untilSomebodyWaits(db: Database): Promise<void> {
+/** Resolves when statements wait for locks. */
+export async function untilSomebodyWaits(db: Database, count = 1): Promise<void> {
   for (;;) {
     const [row] = await db`
       select count(*)::int as waiting from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`;
-    if (row.waiting > 0) return;
+    if (row.waiting >= count) return;
   }
 }

@@ -23,6 +23,7 @@ import type { EnvironmentSettings } from "./settings.ts";
 import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
 import type { Vault } from "../../../lib/secrets.ts";
 import { newHook } from "../sources/hook-secret.ts";
+import { lockApplication } from "../store.ts";
 import { enqueueEnvironment } from "../work.ts";
 import { inserted, openVariables, sealVariables, withoutKeys } from "./variables.ts";
 
@@ -97,6 +98,9 @@ export async function writeChange(
 ): Promise<EnvironmentRow> {
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
+    // Names are compared with those of the other environments, so no two of an application change at once.
+    const found = await findEnvironment(tx, organizationId, id);
+    if (found !== undefined) await lockApplication(tx, organizationId, found.applicationId);
     const environment = await lockEnvironment(tx, organizationId, id);
     if (environment === undefined) throw notFound("environment");
     refuseDeleting(environment, "environment");
