@@ -67,6 +67,17 @@ describe("a body", () => {
     expect((await post(new Uint8Array([0x7b, 0xff, 0x7d]), "application/json")).status).toBe(400);
   });
 
+  test("is not read of a request that is one too many under way for its organization", async () => {
+    const body = new ReadableStream({ pull: () => new Promise(() => undefined) });
+    const headers = { Authorization: `Bearer ${api.token}`, Host: "localhost" };
+    const request = new Request(`${api.origin}/api/caches`, { method: "POST", body, headers });
+    const owners: string[] = [];
+    const answer = await api.app.fetch(request, { prove: (owner) => owners.push(owner) === 0 });
+    const said = [answer.status, answer.headers.get("retry-after"), answer.headers.get("connection")];
+    expect(said).toEqual([429, "1", "close"]);
+    expect(owners).toEqual([expect.stringMatching(/^org-/)]);
+  });
+
   test("of more than a mebibyte is 413, with or without Content-Length", async () => {
     const large = `{"name":"${"a".repeat(1024 ** 2)}"}`;
     expect((await post(large, "application/json")).status).toBe(413);
