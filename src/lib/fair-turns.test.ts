@@ -1,12 +1,12 @@
-// The order in which the work of several networks begins.
+// The order in which the work of several networks, and of several clients of a network, begins.
 import { expect, test } from "bun:test";
 import { FairTurns } from "./fair-turns.ts";
 
-/** Takes a turn, and notes when its work begins. */
-function work(turns: FairTurns, network: string, begun: string[]): void {
-  const turn = turns.take(network);
-  if (turn === null) return void begun.push(network);
-  void turn.then(() => begun.push(network));
+/** Takes a turn, and notes when its work begins, by its client or else its network. */
+function work(turns: FairTurns, network: string, begun: string[], client = ""): void {
+  const turn = turns.take(network, client);
+  if (turn === null) return void begun.push(client || network);
+  void turn.then(() => begun.push(client || network));
 }
 
 async function nextTurn(): Promise<void> {
@@ -29,6 +29,24 @@ test("a network with much work lets another begin in the next turn", async () =>
   expect(begun).toEqual(["crowd", "crowd"]);
   await nextTurn();
   expect(begun).toEqual(["crowd", "crowd", "crowd", "other"]);
+});
+
+test("a client with much work lets another of its network begin in the next turn", async () => {
+  const turns = new FairTurns(2);
+  const begun: string[] = [];
+  for (let count = 0; count < 100; count += 1) work(turns, "proxy", begun, "crowd");
+  work(turns, "proxy", begun, "other");
+  await nextTurn();
+  expect(begun).toEqual(["crowd", "crowd", "crowd", "other"]);
+});
+
+test("a network with many clients takes no turns from another network", async () => {
+  const turns = new FairTurns(2);
+  const begun: string[] = [];
+  for (let count = 0; count < 100; count += 1) work(turns, "crowd", begun, `client ${count}`);
+  work(turns, "other", begun, "only");
+  await nextTurn();
+  expect(begun).toEqual(["client 0", "client 1", "client 2", "only"]);
 });
 
 test("all work begins in the end, in the order of each network, and no more in a turn than may", async () => {

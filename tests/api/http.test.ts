@@ -1,8 +1,10 @@
 // The HTTP shell: bodies, methods, paths, headers, limits, and requests of a hostile client.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import pino from "pino";
 import { RateLimiter } from "../../src/api/http/rate-limit.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -65,6 +67,17 @@ describe("a body", () => {
     expect((await post(new Uint8Array([0x7b, 0xff, 0x7d]), "application/json")).status).toBe(400);
   });
 
+  test("is not read of a request that is one too many under way for its organization", async () => {
+    const body = new ReadableStream({ pull: () => new Promise(() => undefined) });
+    const headers = { Authorization: `Bearer ${api.token}`, Host: "localhost" };
+    const request = new Request(`${api.origin}/api/caches`, { method: "POST", body, headers });
+    const owners: string[] = [];
+    const answer = await api.app.fetch(request, { prove: (owner) => owners.push(owner) === 0 });
+    const said = [answer.status, answer.headers.get("retry-after"), answer.headers.get("connection")];
+    expect(said).toEqual([429, "1", "close"]);
+    expect(owners).toEqual([expect.stringMatching(/^org-/)]);
+  });
+
   test("of more than a mebibyte is 413, with or without Content-Length", async () => {
     const large = `{"name":"${"a".repeat(1024 ** 2)}"}`;
     expect((await post(large, "application/json")).status).toBe(413);
@@ -72,6 +85,29 @@ describe("a body", () => {
     if (stream === null) throw new Error("a response has a body");
     expect((await post(stream, "application/json")).status).toBe(413);
   });
+
+  test.each(["Content-Length: 1000", "Transfer-Encoding: chunked"])(
+    "that its client breaks off, with %s, is the client's fault and no error in the log",
+    async (header) => {
+      const lines: { msg: string; level: number; status?: number }[] = [];
+      const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
+      const own = await startApi({ log });
+      try {
+        const socket = connect(Number(new URL(own.origin).port), "127.0.0.1");
+        const head = `POST /api/caches HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${own.token}\r\n`;
+        socket.write(`${head}${header}\r\n\r\n1\r\n{`);
+        await until("the token was used", async () => {
+          const [row] = await own.db`select from tokens where last_used_at is not null`;
+          return row !== undefined;
+        });
+        socket.resetAndDestroy();
+        await until("the request has ended", () => lines.length > 0);
+        expect(lines).toMatchObject([{ msg: "request", status: 400 }]);
+      } finally {
+        await own.stop();
+      }
+    },
+  );
 
   test("of deeply nested JSON is refused or ignored, without a failure of the server", async () => {
     const depth = 100_000;

@@ -18,12 +18,21 @@ import type { StatusWaiters } from "../operation/wait.ts";
 /** The end of the refusal of a token where a person is needed. */
 const NEEDS_USER = "Only a signed-in user may do this; a token may not.";
 
+const TOO_MANY_UNDER_WAY =
+  "Too many requests of this organization are under way at once. Try again when some are answered.";
+/** The connection ends, since a body that nobody has read may follow. */
+const REFUSED_UNREAD = { "Retry-After": "1", Connection: "close" };
+
 /** The client of a request, as the server knows it. */
 export interface Caller {
   /** The IP address; left out where it is not known. */
   address?: string;
-  /** Called when the request has come with a valid token or session. @param owner its organization. */
-  prove?(owner: string): void;
+  /**
+   * Called when the request has come with a valid token or session.
+   * @param owner its organization.
+   * @returns false when too many requests of the organization are under way for another.
+   */
+  prove?(owner: string): boolean;
 }
 
 /** The notes of the shell about a request that is being answered. */
@@ -127,8 +136,9 @@ function addDeprecation(context: Context, operation: AnyOperation, params: Recor
  * @throws ApiError 429
  */
 export function countCall(context: Context<RequestNotes>, limiter: RateLimiter, principal: Principal): void {
-  context.env.prove?.(principal.organizationId);
+  const hasRoom = context.env.prove?.(principal.organizationId) ?? true;
   context.set("callerId", callerId(principal));
+  if (!hasRoom) throw new ApiError(429, TOO_MANY_UNDER_WAY, { headers: REFUSED_UNREAD });
   const allowance = limiter.take(callerId(principal));
   for (const [name, value] of Object.entries(allowance.headers)) context.header(name, value);
   if (!allowance.isExceeded) return;

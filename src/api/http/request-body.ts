@@ -58,11 +58,21 @@ function parseJson(bytes: Uint8Array): unknown {
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   if (request.body === null) return new Uint8Array();
+  try {
+    return await receiveBytes(request, request.body);
+  } catch (cause) {
+    // Nobody reads this answer. As a fault of the service, each such client would fill the log with it.
+    if (request.signal.aborted) throw new ApiError(400, "The body has ended too early.", { cause });
+    throw cause;
+  }
+}
+
+async function receiveBytes(request: Request, body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   // A body of announced length is read at once; any other may be endless and is counted as it comes.
   if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer());
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of body) {
     length += chunk.length;
     if (length > MAX_BODY_BYTES) throw tooLarge();
     chunks.push(chunk);

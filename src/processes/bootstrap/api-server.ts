@@ -5,7 +5,8 @@ import type { NamedCertificate } from "../../contracts/certificates.ts";
 import { FairTurns } from "../../lib/fair-turns.ts";
 import { LANES, leadByNetwork, leadToOne } from "../../lib/listener-lanes.ts";
 import { openFileLimit, raiseOpenFileLimit } from "../../lib/open-files.ts";
-import { ServerConnections } from "../../lib/server-connections.ts";
+import { ServerConnections, type PeerAddress } from "../../lib/server-connections.ts";
+import { UnderWay } from "../../lib/under-way.ts";
 import { portRefusal, refuseTakenPort } from "./port-refusal.ts";
 
 /** Long enough for held answers, which `?wait=` makes last up to 60 s. */
@@ -26,12 +27,18 @@ const MAX_CONNECTIONS = 16_384;
 const CONNECTIONS_SHARE = 1 / 2;
 /** The share of those connections that clients without a valid token may take. */
 const UNPROVED_SHARE = 3 / 4;
+/** The share of all connections whose requests may be under way for one organization, or with the same credentials. */
+const UNDER_WAY_SHARE = 1 / 8;
 const OPEN_FILES = 65_536;
 /**
  * The largest body of any request, the source of an application; operations with other bodies refuse far smaller ones.
  * Bun takes a body from the kernel only as it is read.
  */
 const MAX_REQUEST_BYTES = 1024 ** 3;
+
+const CROWDED = "Too many connections come from this address without a valid token. Try again soon.";
+const TOO_MANY_UNDER_WAY =
+  "Too many requests with these credentials are under way at once. Try again when some are answered.";
 
 type Server = Bun.Server<undefined>;
 
@@ -47,11 +54,20 @@ export function prepareApiServer(): void {
   raiseOpenFileLimit(OPEN_FILES);
 }
 
+/** What tests make smaller. */
+export interface ApiServerBounds {
+  /** For how long former listeners serve their connections. */
+  handoverMs?: number;
+  /** Requests that are under way at once for one organization, or with the same credentials. */
+  mostUnderWay?: number;
+}
+
 export class ApiServer {
   readonly #config: Config;
   readonly #app: Pick<App, "fetch">;
   readonly #connections: ServerConnections;
   readonly #turns = new FairTurns();
+  readonly #underWay: UnderWay;
   readonly #handoverMs: number;
   /** In the order in which the kernel numbers their listeners. */
   #generations: Generation[] = [];
@@ -60,20 +76,20 @@ export class ApiServer {
 
   /**
    * @param certificates the first is for clients that name no server or an unknown server; an empty list means HTTP.
-   * @param handoverMs for how long former listeners serve their connections; tests shorten it.
    * @throws Refusal when the port cannot be had.
    */
   constructor(
     config: Config,
     certificates: readonly NamedCertificate[],
     app: Pick<App, "fetch">,
-    handoverMs = HANDOVER_MS,
+    bounds: ApiServerBounds = {},
   ) {
     this.#config = config;
     this.#app = app;
-    this.#handoverMs = handoverMs;
+    this.#handoverMs = bounds.handoverMs ?? HANDOVER_MS;
     const all = Math.min(MAX_CONNECTIONS, Math.floor(openFileLimit() * CONNECTIONS_SHARE));
     const unproved = Math.floor(all * UNPROVED_SHARE);
+    this.#underWay = new UnderWay(bounds.mostUnderWay ?? Math.ceil(all * UNDER_WAY_SHARE));
     this.#connections = new ServerConnections(config.port, { all, unproved });
     // Listeners that share their address would also share it with another program of this user.
     refuseTakenPort(config);
@@ -116,6 +132,30 @@ export class ApiServer {
     if (next !== null) this.replaceCertificates(next);
   }
 
+  async #serve(request: Request, from: PeerAddress | null, generation: Generation): Promise<Response> {
+    const call = this.#connections.begin(from);
+    const claim = this.#underWay.begin();
+    try {
+      if (call.isRefused) return refusal(503, CROWDED);
+      const credentials = credentialsIn(request);
+      // Without any work on it, so that a flood takes as little of the processor as it can.
+      if (!claim.countFor("credentials", credentials)) return refusal(429, TOO_MANY_UNDER_WAY);
+      const turn = this.#turns.take(call.network, credentials);
+      if (turn !== null) await turn;
+      const prove = (owner: string) => {
+        call.prove(owner);
+        return claim.countFor("organization", owner);
+      };
+      const response = await this.#app.fetch(request, { prove, address: from?.address ?? "" });
+      // The client's next request then comes to a listener that stays.
+      if (generation.isFormer) response.headers.set("Connection", "close");
+      return response;
+    } finally {
+      claim.end();
+      call.end();
+    }
+  }
+
   #listen(certificates: readonly NamedCertificate[]): Generation {
     const generation: Generation = { servers: [], isFormer: false };
     const tls = tlsOf(certificates);
@@ -136,22 +176,7 @@ export class ApiServer {
         reusePort: true,
         idleTimeout: IDLE_TIMEOUT_SECONDS,
         maxRequestBodySize: MAX_REQUEST_BYTES,
-        fetch: async (request, server) => {
-          const from = server.requestIP(request);
-          const call = this.#connections.begin(from);
-          try {
-            if (call.isRefused) return refusal();
-            const turn = this.#turns.take(call.network);
-            if (turn !== null) await turn;
-            const caller = { prove: call.prove, address: from?.address ?? "" };
-            const response = await this.#app.fetch(request, caller);
-            // The client's next request then comes to a listener that stays.
-            if (generation.isFormer) response.headers.set("Connection", "close");
-            return response;
-          } finally {
-            call.end();
-          }
-        },
+        fetch: (request, server) => this.#serve(request, server.requestIP(request), generation),
         // Bun's own answer to an error beyond the application shows code.
         development: false,
         error: () => Response.json({ message: "Something went wrong here." }, { status: 500 }),
@@ -163,9 +188,13 @@ export class ApiServer {
   }
 }
 
-function refusal(): Response {
-  const message = "Too many connections come from this address without a valid token. Try again soon.";
-  return Response.json({ message }, { status: 503, headers: { "Retry-After": "1", Connection: "close" } });
+function refusal(status: 429 | 503, message: string): Response {
+  return Response.json({ message }, { status, headers: { "Retry-After": "1", Connection: "close" } });
+}
+
+/** Distinguishes clients before anything is proved; empty for a client that shows no credentials. */
+function credentialsIn({ headers }: Request): string {
+  return headers.get("authorization") ?? headers.get("cookie") ?? "";
 }
 
 /** The first certificate stands for all names that no other has. */
