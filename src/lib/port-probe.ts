@@ -15,7 +15,8 @@ const IPV4_NAME_BYTES = 16;
 
 /**
  * Whether a connection to a port at an address of this machine is accepted at once. The listener sees a connection
- * that ends without a byte. A refused connection costs a quarter of what it costs through the event loop.
+ * that ends without a byte. A busy machine may need another question. A refused connection costs a quarter of what it
+ * costs through the event loop.
  */
 export function isListening(address: string, port: number): boolean {
   const name = inetName(address, port);
@@ -23,7 +24,7 @@ export function isListening(address: string, port: number): boolean {
   const fd = sockets.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return false;
   try {
-    // On one machine the handshake is over when the first call returns, and the second says how it ended.
+    // On one machine the handshake is usually over when the first call returns, and the second says how it ended.
     const connect = () => sockets.connect(fd, memoryOf(name), name.length) === 0;
     return connect() || connect();
   } finally {
