@@ -8,7 +8,7 @@ import type { Host } from "./host.ts";
 const OBSERVATIONS_AT_ONCE = 200;
 
 /** The control plane and its store take the processor from the engines that wake, so they learn of a wake after it. */
-const WAKE_REPORT_DELAY_MS = 200;
+const WAKE_REPORT_DELAY_MS = 100;
 
 /** What a watch follows of a host. */
 type Watched = Pick<Host, "ids" | "restlessIds" | "observe" | "listen">;

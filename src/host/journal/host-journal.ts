@@ -12,7 +12,7 @@ import { Journal, type OnRecord } from "./journal.ts";
  * The records of a wake follow each other. They are taken together and after it, since the control plane and its store
  * take the processor from the engines that wake.
  */
-const GATHER_MS = 200;
+const GATHER_MS = 100;
 
 /** Gets each record as it is made. */
 interface JournalReader {
