@@ -1,5 +1,7 @@
 // Measures the memory of sleeping applications in Pilvi's own processes and the edge, beside the memory of an application
-// that is awake. A sleeping application has no process.
+// that is awake. A sleeping application has no process. Most of what the first figure has beyond that of a restarted Pilvi
+// is no garbage: deployments have host and control plane compile code, which `Bun.shrink` drops and `Bun.gc` does not. The
+// control plane drops it a minute later, after the measurement; the host keeps it, since the next wake needs it.
 import { localDriver } from "../src/drivers/local/index.ts";
 import { EDGE_ID } from "../src/contracts/edge-id.ts";
 import { hostSocket } from "../src/host/os/layout.ts";

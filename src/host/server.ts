@@ -1,7 +1,6 @@
 // The host's unix socket: HTTP with JSON, for the control plane of the same machine only.
 import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import type { WatchLine } from "../contracts/host-answers.ts";
 import { edgeProbeSchema } from "../contracts/edge-probe.ts";
 import { edgeRouteSchema } from "../contracts/edge-route.ts";
 import { instanceSpecSchema, safeIdSchema } from "../contracts/instance-spec.ts";
@@ -11,22 +10,19 @@ import { cancelScopeSchema, statementsRequestSchema } from "../contracts/queries
 import { readAs } from "../contracts/read.ts";
 import { routeWakeSchema, wokenFor } from "../contracts/wake-reasons.ts";
 import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
-import type { Observation } from "../contracts/observation.ts";
 import { PublicError, publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
 import { buildRoutes } from "./builds/routes.ts";
 import type { Host } from "./host.ts";
+import { watchResponse } from "./watch.ts";
 
 /**
  * The interval at which a watcher gets again what it may have taken too early: the observations of instances that are
  * not at rest, and the latest changes.
  */
 const REPEAT_MS = 30_000;
-
-/** The number of observations after which other work of the host gets its turn. */
-const OBSERVATIONS_AT_ONCE = 200;
 
 /** The time an answer is held while there are no records. */
 const JOURNAL_WAIT_MS = 20_000;
@@ -251,48 +247,4 @@ async function journalResponse(host: Host, request: Request): Promise<Response> 
     throw new PublicError("The record to go on after must be a whole number.");
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(JOURNAL_WAIT_MS)]);
   return Response.json({ version: 1, records: await host.journal.after(after, signal) });
-}
-
-/**
- * One JSON object a line: every observation, then all ids, then each change. An instance at rest that has not changed is
- * not repeated, so that a host full of them has nothing to do.
- */
-function watchResponse(host: Host, signal: AbortSignal, repeatMs: number): Response {
-  const encoder = new TextEncoder();
-  const changed = new Set<string>();
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const send = (line: WatchLine) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
-      const sendEach = async (ids: Iterable<string>) => {
-        let count = 0;
-        // Each observation is of the moment when it is sent, so changes may come in between.
-        for (const id of ids) {
-          if (++count % OBSERVATIONS_AT_ONCE === 0) await Bun.sleep(0);
-          if (signal.aborted) return;
-          send({ type: "observation", observation: host.observe(id) });
-        }
-      };
-      const sendAll = async () => {
-        await sendEach(host.ids());
-        if (!signal.aborted) send({ type: "synced", ids: host.ids() });
-      };
-      const repeat = async () => {
-        const ids = new Set([...host.restlessIds(), ...changed]);
-        changed.clear();
-        await sendEach(ids);
-      };
-      const stopListening = host.listen((observation: Observation) => {
-        if (observation.state === "absent") changed.delete(observation.id);
-        else changed.add(observation.id);
-        send({ type: "observation", observation });
-      });
-      const timer = setInterval(() => void repeat(), repeatMs);
-      signal.addEventListener("abort", () => {
-        clearInterval(timer);
-        stopListening();
-      });
-      void sendAll();
-    },
-  });
-  return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
 }

@@ -1,5 +1,6 @@
 // Asks an application whether it is ready: its port accepts, and its health path answers below 500.
 import { connect } from "node:net";
+import { isListening } from "../../lib/port-probe.ts";
 
 /** How long an answer may take. */
 const ANSWER_TIMEOUT_MS = 5_000;
@@ -8,7 +9,12 @@ const ANSWER_TIMEOUT_MS = 5_000;
 const STATUS_BYTES = 32;
 
 /** Whether the port accepts and, with a path, answers with a status below 500. */
-export function answersAt(address: string, port: number, path: string | null): Promise<boolean> {
+export async function answersAt(address: string, port: number, path: string | null): Promise<boolean> {
+  if (!isListening(address, port)) return false;
+  return path === null || (await answersWell(address, port, path));
+}
+
+function answersWell(address: string, port: number, path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let head = "";
   const socket = connect({ host: address, port });
@@ -18,7 +24,6 @@ export function answersAt(address: string, port: number, path: string | null): P
   };
   socket.setTimeout(ANSWER_TIMEOUT_MS, () => end(false));
   socket.on("connect", () => {
-    if (path === null) return end(true);
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: ${address}:${port}\r\nUser-Agent: pilvi-health\r\nAccept: */*\r\nConnection: close\r\n\r\n`,
     );

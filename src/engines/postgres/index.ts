@@ -54,6 +54,9 @@ export const postgres: Engine<PostgresSpec> & { program: ForeignProgram } = {
     context.paths.dataDir,
     "-c",
     `config_file=${context.paths.confDir}/postgresql.conf`,
+    // Nobody may subscribe, so no start waits for the process that starts the workers of subscriptions.
+    "-c",
+    "max_logical_replication_workers=0",
     ...followingArgs(context),
   ],
   socketName,

@@ -27,9 +27,12 @@ export function lineAppears(
       signal.removeEventListener("abort", onAbort);
       resolve(found);
     };
+    let sizeBefore = -1;
     const look = (looksLeft: number) => {
       clearTimeout(nextLook);
-      if (pattern.test(readTail(path, fromByte))) return end(true);
+      const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+      if (size !== sizeBefore && pattern.test(readTail(path, fromByte))) return end(true);
+      sizeBefore = size;
       if (looksLeft > 0) nextLook = setTimeout(() => look(looksLeft - 1), NEXT_LOOK_MS);
     };
     const onAbort = () => end(false);

@@ -8,6 +8,12 @@ import { EngineEnds } from "./engine-ends.ts";
 import { ProcessJournal, StateJournal, type RunnerJournal } from "./instance-journal.ts";
 import { Journal, type OnRecord } from "./journal.ts";
 
+/**
+ * The records of a wake follow each other. They are taken together and after it, since the control plane and its store
+ * take the processor from the engines that wake.
+ */
+const GATHER_MS = 100;
+
 /** Gets each record as it is made. */
 interface JournalReader {
   happened: OnRecord;
@@ -50,12 +56,15 @@ export class HostJournal {
   }
 
   /**
-   * The records after a sequence, as soon as there are any.
+   * The records after a sequence, a moment after there are any.
    * @param sequence the last record that the control plane has; records up to it may be deleted.
    * @param signal ends the wait.
    */
   async after(sequence: number, signal: AbortSignal): Promise<JournalRecord[]> {
-    if (this.#journal.after(sequence).length === 0) await this.#journal.untilSome(signal);
+    if (this.#journal.after(sequence).length === 0) {
+      await this.#journal.untilSome(signal);
+      if (!signal.aborted) await Bun.sleep(GATHER_MS);
+    }
     return this.#journal.after(sequence);
   }
 

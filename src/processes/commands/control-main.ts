@@ -2,8 +2,10 @@
 // takes time and memory.
 import "../../lib/reflection.ts";
 import { loadConfig } from "../../config.ts";
+import { shrinkWhenIdle } from "../../lib/idle-memory.ts";
 import { controlCommand } from "./control.ts";
 
 // Files get the modes that the code names.
 process.umask(0o022);
+shrinkWhenIdle();
 process.exit(await controlCommand(loadConfig(process.env)));
