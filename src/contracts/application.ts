@@ -1,5 +1,6 @@
 // What applications run on and with: runtimes, variables and levels of isolation, in specs of instances and of builds.
 import * as z from "zod/mini";
+import { safeIdSchema } from "./safe-id.ts";
 
 /** The most characters of a command, and of all names and values of the variables together. */
 const [MAX_COMMAND, MAX_VARIABLES_TEXT] = [8_192, 256 * 1024];
@@ -57,8 +58,11 @@ export const variablesSchema = z
     z.refine((variables) => Object.entries(variables).flat().join("").length <= MAX_VARIABLES_TEXT),
   );
 
-/** Ports on this machine that customers' processes reach beside their own: those of what is attached to them. */
-export const reachesSchema = z.array(z.int().check(z.minimum(1), z.maximum(65_535))).check(z.maxLength(16));
+/**
+ * Instances of this machine whose ports customers' processes reach beside their own: those of what is attached to them.
+ * They are named by their ids, since the port of a deleted instance may pass to another customer's.
+ */
+export const reachesSchema = z.array(safeIdSchema).check(z.maxLength(16));
 
 export const isolationSchema = z.enum(["bubblewrap", "landlock", "none"]);
 

@@ -1,7 +1,7 @@
 // Builds and releases: a build turns a source into a release, which applications run; or it runs commands in a release.
 import * as z from "zod/mini";
 import { isolationSchema, reachesSchema, runtimeSchema, variablesSchema } from "./application.ts";
-import { safeIdSchema } from "./instance-spec.ts";
+import { safeIdSchema } from "./safe-id.ts";
 
 /** The version of the files of a build and of a release. */
 export const BUILD_VERSION = 1;

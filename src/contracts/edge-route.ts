@@ -1,6 +1,6 @@
 // Routes of the edge: which names lead to which instances.
 import * as z from "zod/mini";
-import { safeIdSchema } from "./instance-spec.ts";
+import { safeIdSchema } from "./safe-id.ts";
 
 /** The most names of one route. */
 export const MAX_NAMES_OF_ROUTE = 200;

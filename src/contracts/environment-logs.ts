@@ -1,6 +1,6 @@
 // The log of an environment, as the host returns it: entries of all its processes and of the edge, in one order.
 import * as z from "zod/mini";
-import { safeIdSchema } from "./instance-spec.ts";
+import { safeIdSchema } from "./safe-id.ts";
 import { logLevels, MAX_MESSAGE_CHARACTERS, MAX_SLICE_LINES } from "./logs.ts";
 
 export const environmentLogTypes = ["application", "exception", "access", "system"] as const;

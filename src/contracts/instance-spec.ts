@@ -1,6 +1,7 @@
 // The instance spec: all that a driver needs to run one instance, as data that can be stored and compared.
 import * as z from "zod/mini";
 import { commandSchema, reachesSchema, runtimeSchema, variablesSchema } from "./application.ts";
+import { safeIdSchema } from "./safe-id.ts";
 import { engineNameSchema } from "./engine-names.ts";
 import { instanceUserSchema } from "./users.ts";
 import { webSocketApplicationSchema } from "./websocket-application.ts";
@@ -32,9 +33,6 @@ export const evictionPolicySchema = z.enum([
 
 /** How a cache evicts keys when its memory is full. */
 export type EvictionPolicy = z.infer<typeof evictionPolicySchema>;
-
-/** Paths derive from ids, so an id is a safe name of a folder. */
-export const safeIdSchema = z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/));
 
 const common = {
   /** The resource's id. Every path and name of the instance derives from it. */

@@ -1,6 +1,7 @@
 // What applications and builds reach on their machine: what is attached to them, themselves, and nothing else.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
+import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { ApplicationSpec } from "../contracts/instance-spec.ts";
 import { cacheSpec } from "../drivers/test-support.ts";
 
@@ -29,6 +30,7 @@ Bun.serve({ hostname: "127.0.0.1", port: Number(process.env.PORT), idleTimeout: 
 
 let host: ApplicationHost;
 let release: string;
+let cacheId: string;
 let cachePort: number;
 let other: ApplicationSpec;
 const servers: { stop(): void }[] = [];
@@ -39,6 +41,7 @@ beforeAll(async () => {
   ({ id: release } = await host.build({}, { "server.js": SERVER }));
   cachePort = portOfRange();
   const cache = cacheSpec(cachePort, "a password");
+  cacheId = cache.id;
   expect(await host.host.ensure(cache)).toMatchObject({ state: "running" });
   other = applicationSpec({ environment: "env-other", release: await releaseFor("env-other") });
   await started(other);
@@ -77,7 +80,7 @@ function machineServer(): number {
 }
 
 test("an application reaches what is attached to it and itself, and neither others nor the machine", async () => {
-  const spec = applicationSpec({ release, reaches: [cachePort] });
+  const spec = applicationSpec({ release, reaches: [cacheId] });
   await started(spec);
   expect(await attempt(spec, cachePort)).toBe("reached");
   expect(await attempt(spec, "own")).toBe("reached");
@@ -90,7 +93,7 @@ test("an application reaches what is attached to it and itself, and neither othe
 });
 
 test("the rules follow a later host, and what is no longer attached is refused", async () => {
-  const spec = applicationSpec({ release, reaches: [cachePort] });
+  const spec = applicationSpec({ release, reaches: [cacheId] });
   await started(spec);
   await host.restart();
   expect(await attempt(spec, cachePort)).toBe("reached");
@@ -115,16 +118,31 @@ test("an application does not answer at a port of another instance", async () =>
 });
 
 function steps(port: number) {
-  const command = `bun -e 'try { await fetch("http://127.0.0.1:${port}"); console.log("reached") } catch (e) { console.log(e.code) }'`;
+  const attempted = `await Bun.connect({ hostname: "127.0.0.1", port: ${port}, socket: { data() {} } })`;
+  const command = `bun -e 'try { ${attempted}; console.log("reached") } catch (e) { console.log(e.code) } process.exit()'`;
   return [{ name: "try", command }];
 }
 
 test("a build reaches no service of the machine, and a command in a release what is attached", async () => {
-  const port = machineServer();
-  const build = await host.build({ steps: steps(port) }, { "server.js": SERVER });
+  const build = await host.build({ steps: steps(machineServer()) }, { "server.js": SERVER });
   expect(await host.texts(build.id)).toEqual(["ECONNREFUSED"]);
-  const command = await host.runIn(release, { steps: steps(port), reaches: [port] });
+  const command = await host.runIn(release, { steps: steps(cachePort), reaches: [cacheId] });
   expect(await host.texts(command.id)).toEqual(["reached"]);
-  const later = await host.runIn(release, { steps: steps(port) });
+  const later = await host.runIn(release, { steps: steps(cachePort) });
   expect(await host.texts(later.id)).toEqual(["ECONNREFUSED"]);
+});
+
+test("an application reaches what comes later, and the port of a removed instance no longer", async () => {
+  const port = portOfRange();
+  const cache = cacheSpec(port, "a password");
+  const spec = applicationSpec({ release, reaches: [cache.id] });
+  await started(spec);
+  expect(await attempt(spec, port)).toBe("ECONNREFUSED");
+  expect(await host.host.ensure(cache)).toMatchObject({ state: "running" });
+  await until("the rules are in force", async () => (await attempt(spec, port)) === "reached");
+  await host.host.remove(cache.id);
+  expect(await host.host.ensure(cacheSpec(port, "another password"))).toMatchObject({ state: "running" });
+  expect(await attempt(spec, port)).toBe("ECONNREFUSED");
+  await host.restart();
+  expect(await attempt(spec, port)).toBe("ECONNREFUSED");
 });

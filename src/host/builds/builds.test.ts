@@ -6,6 +6,7 @@ import { ApplicationHost, buildSpec, tarOf, testId } from "../../../tests/suppor
 import { startRegistry, type TestRegistry } from "../../../tests/support/applications/registry.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { localDriver } from "../../drivers/local/index.ts";
+import { cacheSpec } from "../../drivers/test-support.ts";
 import { createLog } from "../../lib/log.ts";
 import { serveHost } from "../server.ts";
 import { releaseApp } from "../os/layout.ts";
@@ -14,11 +15,18 @@ const MIB = 1024 ** 2;
 
 let host: ApplicationHost;
 let registry: TestRegistry;
+/** The instance that has the port of the registry. */
+let registryId: string;
 
 beforeAll(async () => {
   host = new ApplicationHost();
   await host.start();
   registry = startRegistry(["ms"]);
+  // The registry answers at the port of a cache whose gateway does not run.
+  const port = Number(new URL(registry.url).port);
+  const cache = cacheSpec(port, "a password", { exposure: { port, scope: "loopback", through: "gateway" } });
+  await host.host.ensure(cache);
+  registryId = cache.id;
 });
 
 afterAll(async () => {
@@ -39,7 +47,7 @@ function installed(runtime: "node" | "bun") {
     ],
     variables: { npm_config_registry: registry.url, BUN_CONFIG_REGISTRY: registry.url },
     // A build reaches no service of its machine that nobody has named.
-    reaches: [Number(new URL(registry.url).port)],
+    reaches: [registryId],
   };
 }
 

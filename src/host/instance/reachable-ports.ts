@@ -31,6 +31,7 @@ export function beforeStartWith(
     if (spec.kind === "edge") await network.open(spec.id, openPortsOf(spec));
     if (spec.kind === "application" && account !== null)
       await network.grant(spec.id, grantOf(spec, account.uid));
+    else network.portsChanged();
   };
 }
 
@@ -42,13 +43,17 @@ export function wakeReached(id: string, state: StateName, instances: ReadonlyMap
   if (state !== "waking") return;
   const spec = instances.get(id)?.source.manifest?.spec;
   if (spec?.kind !== "application" || spec.reaches === undefined) return;
-  const ports = new Set<number | null | undefined>(spec.reaches);
-  for (const reached of instances.values()) {
-    const { lifecycle, source, sleep } = reached;
-    if (lifecycle.state.name !== "asleep" || !ports.has(source.manifest?.spec.exposure.port)) continue;
-    sleep.wanted(wokenWith(spec.environment));
+  for (const reachedId of spec.reaches) {
+    const reached = instances.get(reachedId);
+    if (reached?.lifecycle.state.name !== "asleep") continue;
+    reached.sleep.wanted(wokenWith(spec.environment));
     reached.wake();
   }
+}
+
+/** Gives the port of an instance; null for an instance that is not there, or has none. */
+export function portIn(instances: ReadonlyMap<string, Instance>): (id: string) => number | null {
+  return (id) => instances.get(id)?.source.manifest?.spec.exposure.port ?? null;
 }
 
 function grantOf({ reaches = [], exposure }: ApplicationSpec, uid: number): Grant {

@@ -9,6 +9,8 @@ import { NetworkRules, tableOf } from "./network-rules.ts";
 /** A user without other processes. */
 const UID = 99_001;
 
+const portOf = () => null;
+
 const SERVER = `
 const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data(socket, data) { socket.write(data); } } });
 console.log(server.port);`;
@@ -30,7 +32,7 @@ test("no process goes on with connections of a port that it has no more", async 
   const { value } = await child.stdout.getReader().read();
   const port = Number(new TextDecoder().decode(value));
   const parts = { dataDir: "/rules-of-a-test", enginesDir, portRange: { first: port, last: port } };
-  const rules = new NetworkRules({ ...parts, uids: () => [UID], log: createLog("host", "silent") });
+  const rules = new NetworkRules({ ...parts, uids: () => [UID], portOf, log: createLog("host", "silent") });
   await rules.grant("app", { uid: UID, reaches: [], port });
 
   let answer = Promise.withResolvers<boolean>();
@@ -63,7 +65,7 @@ test("rules that another program removes are made anew after the next start", as
       () => false,
     );
   const log = createLog("host", "silent");
-  const rules = new NetworkRules({ dataDir, enginesDir, portRange, uids: () => [UID], log });
+  const rules = new NetworkRules({ dataDir, enginesDir, portRange, uids: () => [UID], portOf, log });
   const grant = { uid: UID, reaches: [], port: 29_999 };
   await rules.grant("app", grant);
   expect(await isThere()).toBe(true);

@@ -1,4 +1,4 @@
-// Which ports of this machine the users of environments reach: only those that an instance or a build of theirs names.
+// Which ports of this machine the users of environments reach: only those of what an instance or a build of theirs names.
 // The rules are the kernel's, so they hold while no host runs, and the next host makes them anew in one step.
 import { networkInterfaces } from "node:os";
 import { isDeepStrictEqual } from "node:util";
@@ -22,8 +22,8 @@ import { sha256Hex } from "../../lib/secrets.ts";
 /** What an instance or a build may reach. */
 export interface Grant {
   uid: number;
-  /** The ports on this machine that it may reach. */
-  reaches: readonly number[];
+  /** The ids of the instances whose ports it may reach. */
+  reaches: readonly string[];
   /** The port at which it answers; null without any. */
   port: number | null;
 }
@@ -36,6 +36,8 @@ export interface NetworkRulesParts {
   portRange?: PortRange;
   /** The uids of all environments. */
   uids(): number[];
+  /** The port of an instance; null for an instance that is not there, or has none. */
+  portOf(id: string): number | null;
   log: Log;
 }
 
@@ -52,8 +54,8 @@ export class NetworkRules {
   readonly #open = new Map<string, readonly number[]>();
   #filter: Promise<PacketFilter | null> | undefined;
   #isMade = false;
-  /** `wanted` counts the changes of grants and open ports; `made` is the count whose rules the kernel has. */
-  #changes = { wanted: 0, made: 0 };
+  /** The rules that the kernel has; null when that is not known. */
+  #made: Rules | null = null;
   #check: ReturnType<typeof setTimeout> | undefined;
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -70,7 +72,6 @@ export class NetworkRules {
   ): Promise<void> {
     for (const [owner, grant] of grants) this.#grants.set(owner, grant);
     for (const [owner, ports] of open) this.#open.set(owner, ports);
-    this.#changes.wanted += 1;
     if (this.#parts.uids().length === 0) return;
     // Databases do not wait for an installation: the next start of an application tries that.
     const filter = await findPacketFilter(this.#parts.enginesDir);
@@ -84,26 +85,28 @@ export class NetworkRules {
    * so that a wake does not wait for them.
    */
   async grant(owner: string, grant: Grant): Promise<void> {
-    const { wanted, made } = this.#changes;
-    if (wanted === made && isDeepStrictEqual(this.#grants.get(owner), grant)) return this.#checkSoon();
     this.#grants.set(owner, grant);
-    this.#changes.wanted += 1;
+    if (this.#isInForce) return this.#checkSoon();
     await this.#written();
   }
 
   /** Lets every environment reach the ports of an instance. */
   async open(owner: string, ports: readonly number[]): Promise<void> {
     this.#open.set(owner, ports);
-    this.#changes.wanted += 1;
-    if (this.#filter !== undefined) await this.#written();
+    await this.#follow();
   }
 
-  /** Takes back what an owner was granted, after its processes have ended. */
+  /** Takes back what an owner was granted, and its port from all others, after its processes have ended. */
   async revoke(owner: string): Promise<void> {
-    const hadAny = [this.#grants.delete(owner), this.#open.delete(owner)].includes(true);
-    if (!hadAny) return;
-    this.#changes.wanted += 1;
-    if (this.#filter !== undefined) await this.#written();
+    this.#grants.delete(owner);
+    this.#open.delete(owner);
+    await this.#follow();
+  }
+
+  /** Has those who may reach an instance reach it from now on, whatever comes of that: the instance does not wait for it. */
+  portsChanged(): void {
+    // The log says why it failed, and the next start of an application tries again.
+    void this.#follow().catch(() => undefined);
   }
 
   /** Removes the rules, when no process of an environment runs any more. */
@@ -117,6 +120,15 @@ export class NetworkRules {
     await filter.run(removalScript(this.#table)).catch((error: unknown) => {
       this.#parts.log.warn({ error }, "the network rules could not be removed");
     });
+  }
+
+  get #isInForce(): boolean {
+    return this.#made !== null && isDeepStrictEqual(this.#made, this.#rules());
+  }
+
+  /** Brings a table that is there to the present grants. */
+  async #follow(): Promise<void> {
+    if (this.#filter !== undefined && !this.#isInForce) await this.#written();
   }
 
   /** Makes a table anew that another program may have removed. */
@@ -145,13 +157,13 @@ export class NetworkRules {
     const filter = await (this.#filter ??= ensurePacketFilter(enginesDir));
     if (filter === null) return;
     const rules = this.#rules();
-    const { wanted } = this.#changes;
+    this.#made = null;
     try {
       // A table that somebody else has removed is made anew.
       if (this.#isMade) await filter.run(elementsScript(rules)).catch(() => filter.run(wholeScript(rules)));
       else await filter.run(wholeScript(rules));
       this.#isMade = true;
-      this.#changes.made = wanted;
+      this.#made = rules;
     } catch (error) {
       log.error({ error }, "the network rules could not be set");
       throw new PublicError("The host could not set its network rules; its log says why.");
@@ -160,13 +172,13 @@ export class NetworkRules {
 
   #rules(): Rules {
     const grants = [...this.#grants.values()];
+    const portsOf = ({ reaches, port }: Grant) =>
+      [...reaches.map((id) => this.#parts.portOf(id)), port].filter((each) => each !== null);
     return {
       table: this.#table,
       reserved: [this.#parts.portRange ?? DEFAULT_RANGE],
       uids: [...this.#parts.uids(), ...grants.map(({ uid }) => uid)],
-      reached: grants.flatMap(({ uid, reaches, port }) =>
-        [...reaches, ...(port === null ? [] : [port])].map((each): [number, number] => [uid, each]),
-      ),
+      reached: grants.flatMap((grant) => portsOf(grant).map((port): [number, number] => [grant.uid, port])),
       owned: grants.flatMap(({ uid, port }) => (port === null ? [] : [[uid, port] as [number, number]])),
       open: [...this.#open.values()].flat().concat(proxyPorts()),
     };

@@ -121,7 +121,7 @@ test("a sleeping application no longer reaches and wakes a cache that is deleted
     10_000,
   );
   const { manifest } = instanceFolder(pilvi.dataDir, current);
-  const { spec } = JSON.parse(readFileSync(manifest, "utf8")) as { spec: { reaches: number[] } };
-  expect(spec.reaches).toEqual([cluster.attributes.connection.port]);
+  const { spec } = JSON.parse(readFileSync(manifest, "utf8")) as { spec: { reaches: string[] } };
+  expect(spec.reaches).toEqual([cluster.id]);
   expect(await application.text()).toBe("alone");
 });

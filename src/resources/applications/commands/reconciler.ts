@@ -11,7 +11,7 @@ import { recordEvent } from "../../shared/events/record.ts";
 import { BUILD_LIMITS, commandOf } from "../deployments/build.ts";
 import { loadDeployment, type DeploymentRow } from "../deployments/store.ts";
 import { runVariables, secretNames } from "../environments/all-variables.ts";
-import { attachedPorts } from "../environments/attached-ports.ts";
+import { attachedInstances } from "../environments/attached-instances.ts";
 import { commandRuntime, releaseOf } from "../environments/spec.ts";
 import { loadEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
@@ -111,7 +111,7 @@ async function specOf(
   const variables = await runVariables(context, environment);
   const instance = await servingInstance(context.db, environment.id);
   const { memoryBytes, cpus } = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
-  const reaches = await attachedPorts(context.db, environment);
+  const reaches = await attachedInstances(context.db, environment);
   const step = { commands: [command.command], directory: plan.rootDirectory };
   return {
     ...BUILD_LIMITS,

@@ -20,7 +20,7 @@ import {
 } from "../deployments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
-import { attachedPorts } from "./attached-ports.ts";
+import { attachedInstances } from "./attached-instances.ts";
 import { runVariables, secretNames } from "./all-variables.ts";
 import { ensureBackgroundPlaced, ensureBackgroundRuns } from "./background.ts";
 import { again, settled } from "./outcomes.ts";
@@ -141,7 +141,7 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
   const deployment = isRollout ? open : current;
   if (deployment === undefined) return null;
   const variables = await runVariables(context, environment);
-  const reaches = await attachedPorts(db, environment);
+  const reaches = await attachedInstances(db, environment);
   const instance = await servingInstance(db, environment.id);
   const size = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
   const replicas = instance?.settings.replicas ?? 1;

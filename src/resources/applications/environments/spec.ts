@@ -29,8 +29,8 @@ export type UnplacedSpec = Omit<ApplicationSpec, "id" | "deployment" | "exposure
 /** What an environment gives its processes. */
 export interface ProcessInputs {
   variables: Record<string, string>;
-  /** The ports of what is attached. */
-  reaches: number[];
+  /** The instances of what is attached. */
+  reaches: string[];
 }
 
 /**
