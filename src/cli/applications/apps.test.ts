@@ -155,6 +155,7 @@ test("environments update sends what is named, and null for an empty command", a
     "--block-bots",
     "ai_crawler,ai_search",
     "--under-attack",
+    "--no-purge-on-deploy",
   ];
   await runCommand(
     fakeIo(),
@@ -172,6 +173,7 @@ test("environments update sends what is named, and null for an empty command", a
       uses_hibernation: false,
       firewall_bot_categories: ["ai_crawler", "ai_search"],
       firewall_under_attack_mode: true,
+      uses_purge_edge_cache_on_deploy: false,
     },
   ]);
 });

@@ -30,6 +30,7 @@ export function environmentText(
     ...optional("Start command", attributes.start_command),
     ...optional("Isolation", meta.isolation),
     ["Hibernates", attributes.uses_hibernation ? `after ${meta.sleep_timeout} min` : "no"],
+    ...(meta.uses_purge_edge_cache_on_deploy ? [] : [["Edge cache", "kept over deployments"]]),
     ...optional("Under attack", attributes.network_settings.firewall.under_attack_mode_started_at),
     ...optional("Database", database.data?.id ?? null),
     ...optional("Cache", cache.data?.id ?? null),

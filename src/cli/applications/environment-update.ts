@@ -22,6 +22,7 @@ interface UpdateOptions extends AppOptions {
   shutdownTimeout?: number;
   pushToDeploy?: boolean;
   deployHook?: boolean;
+  purgeOnDeploy?: boolean;
   blockBots?: string[];
   underAttack?: boolean;
   json?: true;
@@ -78,6 +79,8 @@ function withSettings(command: Command): void {
     .option("--no-push-to-deploy", "deploy nothing on a push")
     .option("--deploy-hook", "let an address without credentials begin a deployment")
     .option("--no-deploy-hook", "have no such address")
+    .option("--purge-on-deploy", "have each deployment purge the edge cache, as at first")
+    .option("--no-purge-on-deploy", "keep cached answers over deployments")
     .option("--block-bots <categories>", "refuse bots of these categories; with commas between", words)
     .option("--under-attack", "let each client pass a challenge of its browser first")
     .option("--no-under-attack", "let clients pass without it");
@@ -102,6 +105,7 @@ function changeOf(options: UpdateOptions) {
     shutdown_timeout: options.shutdownTimeout,
     uses_push_to_deploy: options.pushToDeploy,
     uses_deploy_hook: options.deployHook,
+    uses_purge_edge_cache_on_deploy: options.purgeOnDeploy,
     firewall_bot_categories: options.blockBots,
     firewall_under_attack_mode: options.underAttack,
   };

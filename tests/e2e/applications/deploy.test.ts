@@ -155,6 +155,35 @@ describe("an environment", () => {
     await until("nothing is kept", async () => !(await isKept()));
   });
 
+  test("has its kept answers outlive a deployment that is not to purge, but no change of that setting", async () => {
+    const path = `/environments/${application.environmentId}`;
+    const count = async () => Number(await application.text("/?counted"));
+    const isKept = async () => (await count()) === (await count());
+    const settings = { cache_strategy: "default", uses_purge_edge_cache_on_deploy: false };
+    const changed = await pilvi.api("PATCH", path, settings);
+    expect([changed.status, changed.body]).toMatchObject([
+      200,
+      { data: { meta: { uses_purge_edge_cache_on_deploy: false } } },
+    ]);
+    // The next answer is not the first of a release, which a purge would bring as well.
+    await until("an answer is kept", async () => (await count()) > 1 && (await isKept()));
+    const kept = await count();
+    const { id } = await application.upload({ ...bunServer("one"), "notes.md": "A third release." });
+    await until("the deployment ends, with requests meanwhile", async () => {
+      expect(await count()).toBe(kept);
+      return (await application.deployment(id)).attributes.finished_at !== null;
+    });
+    expect((await application.deployment(id)).attributes.status).toBe("deployment.succeeded");
+    expect(await count()).toBe(kept);
+    await pilvi.api("PATCH", path, { uses_purge_edge_cache_on_deploy: true });
+    await until("the new release answers", async () => (await count()) === 1);
+    const wrong = await pilvi.api("PATCH", path, { uses_purge_edge_cache_on_deploy: "yes" });
+    expect([wrong.status, wrong.body]).toMatchObject([
+      422,
+      { errors: { uses_purge_edge_cache_on_deploy: [expect.any(String)] } },
+    ]);
+  });
+
   test("gets a changed variable by a restart of the same release", async () => {
     const path = `/environments/${application.environmentId}/variables`;
     const variables = [{ key: "GREETING", value: "good morning" }];

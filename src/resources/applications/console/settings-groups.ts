@@ -28,7 +28,7 @@ export const GROUPS: readonly SettingsGroup[] = [
   { title: "Time limits", names: ["timeout", "shutdown_timeout"] },
   {
     title: "Address and answers",
-    names: ["uses_vanity_domain", "cache_strategy", "response_headers"],
+    names: ["uses_vanity_domain", "cache_strategy", "uses_purge_edge_cache_on_deploy", "response_headers"],
   },
   { title: "Firewall", names: ["firewall"] },
 ];
@@ -46,6 +46,7 @@ export const LABELS: Record<string, string> = {
   timeout: "Time of a request",
   shutdown_timeout: "Time to end",
   uses_vanity_domain: "Address below the domain of applications",
+  uses_purge_edge_cache_on_deploy: "Purge the edge cache at each deployment",
   response_headers_frame: "Frames on other pages",
   response_headers_content_type: "Guessing of content types",
   response_headers_robots_tag: "Search engines",

@@ -9,6 +9,7 @@ import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import { environmentResourceOf, nameIsTaken } from "./create.ts";
 import { attachmentFaults } from "./attachments.ts";
+import { purgeAfter } from "./edge-cache.ts";
 import type { EnvironmentChange } from "./schema.ts";
 import {
   environmentsOf,
@@ -175,11 +176,12 @@ function orderOf(body: EnvironmentChange, former: EnvironmentRow, vault: Vault):
   const { name, slug, branch, database_schema_id, cache_id, websocket_application_id, ...others } = body;
   const { firewall_under_attack_mode: isUnderAttack, ...settings } = others;
   const attack = { under_attack_mode_started_at: attackBegin(isUnderAttack, former.settings) };
+  const next: EnvironmentSettings = Object.assign({}, former.settings, settings, attack);
   return {
     name: name ?? former.name,
     slug: slug ?? former.slug,
     branch: branch ?? former.branch,
-    settings: Object.assign({}, former.settings, settings, attack),
+    settings: { ...next, ...purgeAfter(former.settings, next) },
     sealedVariables: former.sealedVariables,
     deployHook: hookOf(body, former, vault),
     databaseSchemaId: attached(database_schema_id, former.databaseSchemaId),

@@ -44,7 +44,7 @@ function purgeOperation(context: KindContext, routes: EnvironmentRoutes): Operat
     verb: "purge-edge-cache",
     summary: "Purge the edge cache of an environment",
     description:
-      "The edge answers with nothing that it has kept of the environment so far. In force within a second. A deployment does the same.",
+      "The edge answers with nothing that it has kept of the environment so far. In force within a second. A deployment does the same, unless `uses_purge_edge_cache_on_deploy` is off.",
     successText: "The environment.",
     body: edgeCachePurge,
     canConflict: true,

@@ -33,6 +33,13 @@ describe("the version of the edge cache", () => {
     expect(new Set(versions).size).toBe(versions.length);
     expect(versionOf({ cache_strategy: "bypass" }, ["a"])).toBeNull();
   });
+
+  test("outlives a deployment that does not purge, and no purge", () => {
+    const kept = { uses_purge_edge_cache_on_deploy: false };
+    expect(versionOf(kept, ["a"])).toBe(versionOf(kept, ["b"]));
+    expect(versionOf({ ...kept, edge_cache_purge: "one" }, ["a"])).not.toBe(versionOf(kept, ["a"]));
+    expect(versionOf({ uses_purge_edge_cache_on_deploy: true }, ["a"])).toBe(versionOf({}, ["a"]));
+  });
 });
 
 test("an environment is under attack from the moment when that was switched on, and not without one", () => {

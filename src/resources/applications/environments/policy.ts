@@ -1,6 +1,7 @@
 // The policy of the edge for an environment, from its settings.
 import type { EdgePolicy } from "../../../contracts/edge-route.ts";
 import { sha256Hex } from "../../../lib/secrets.ts";
+import { purgesOnDeploy } from "./edge-cache.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 
 /** The limit of a level without a number. */
@@ -24,13 +25,11 @@ export function policyOf(settings: EnvironmentSettings, instances: readonly stri
   };
 }
 
-/** Each deployment and each purge has another version. */
-function cacheVersionOf(
-  { cache_strategy, edge_cache_purge = "" }: EnvironmentSettings,
-  instances: readonly string[],
-): string | null {
+/** Each purge has another version and, where deployments purge, each deployment. */
+function cacheVersionOf(settings: EnvironmentSettings, instances: readonly string[]): string | null {
+  const { cache_strategy, edge_cache_purge = "" } = settings;
   if (cache_strategy === "bypass") return null;
-  const parts = [edge_cache_purge, ...instances.toSorted()];
+  const parts = [edge_cache_purge, ...(purgesOnDeploy(settings) ? instances.toSorted() : [])];
   return sha256Hex(JSON.stringify(parts)).slice(0, VERSION_LENGTH);
 }
 

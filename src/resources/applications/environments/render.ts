@@ -7,6 +7,7 @@ import type { EnvironmentResource } from "./schema.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 import type { EnvironmentRow } from "./store.ts";
 import { hookPath } from "../sources/hook-secret.ts";
+import { purgesOnDeploy } from "./edge-cache.ts";
 import { openVariables } from "./variables.ts";
 
 /** The resource object; it has environment variables only for a token that may see them. */
@@ -71,6 +72,7 @@ function metaOf(
     isolation: seen?.isolation ?? null,
     sleep_timeout: settings.sleep_timeout,
     uses_vanity_domain: settings.uses_vanity_domain,
+    uses_purge_edge_cache_on_deploy: purgesOnDeploy(settings),
   };
 }
 

@@ -236,6 +236,9 @@ export const environmentResource = z
           example: 5,
         }),
         uses_vanity_domain: z.boolean().meta({ description: "Whether its address is served." }),
+        uses_purge_edge_cache_on_deploy: z
+          .boolean()
+          .meta({ description: "Whether each deployment purges the edge cache.", example: true }),
       })
       .meta({ id: "EnvironmentMeta", description: "Facts beyond the attributes." }),
   })

@@ -83,10 +83,13 @@ export const environmentSettings = z.object({
   uses_deploy_hook: flag("Whether an address without credentials begins a deployment."),
   uses_vanity_domain: flag("Whether it has an address below the domain of applications.", true),
   cache_strategy: z.enum(["default", "bypass"]).meta({
-    description:
-      "Whether the edge keeps answers that the application marks for shared caches, until the next deployment at most.",
+    description: "Whether the edge keeps answers that the application marks for shared caches.",
     example: "default",
   }),
+  uses_purge_edge_cache_on_deploy: flag(
+    "Whether each deployment, and each other change of what runs, purges the edge cache. A change of this setting purges it as well.",
+    true,
+  ),
   response_headers_frame: z
     .enum(["deny", "sameorigin", "all"])
     .meta({ description: "Which pages may show it in a frame.", example: "deny" }),
@@ -116,8 +119,10 @@ export const environmentSettings = z.object({
 /** The settings of an environment as its row has them. */
 export interface EnvironmentSettings extends Omit<
   z.output<typeof environmentSettings>,
-  "firewall_under_attack_mode"
+  "firewall_under_attack_mode" | "uses_purge_edge_cache_on_deploy"
 > {
+  /** Absent is true: an environment has it from its first change on. */
+  uses_purge_edge_cache_on_deploy?: boolean;
   /** When under-attack mode was switched on, UTC in ISO 8601; absent or null while it is off. */
   under_attack_mode_started_at?: string | null;
   /** The latest purge of the cache of the edge, as a random text; absent before the first. */
