@@ -7,8 +7,10 @@ import { addDeploy } from "./deploy.ts";
 import { addDeployments, addRollback } from "./deployments.ts";
 import { addEnv } from "./env.ts";
 import { addEnvironments } from "./environments.ts";
+import { addInstances } from "./instances.ts";
 import { addInit } from "./init.ts";
 import { addLife, addOpen, addStatus } from "./life.ts";
+import { addProcesses } from "./processes.ts";
 import { addRun } from "./run.ts";
 import { addScale } from "./scale.ts";
 
@@ -23,6 +25,8 @@ export function addApplications(program: Command, session: Session): void {
   addLife(program, session);
   addRun(program, session);
   addScale(program, session);
+  addInstances(program, session);
+  addProcesses(program, session);
   addEnv(program, session);
   addAttach(program, session);
   addDetach(program, session);

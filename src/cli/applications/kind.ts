@@ -1,6 +1,14 @@
 // The properties of applications and of their environments, for the commands that all kinds share.
-import type { ApplicationDocument, EnvironmentDocument } from "../../sdk/index.ts";
+import type {
+  ApplicationDocument,
+  EnvironmentDocument,
+  EnvironmentResource,
+  InstanceResource,
+  SingleDocument,
+} from "../../sdk/index.ts";
+import { CommandError } from "../failure.ts";
 import type { Kind } from "../shared/kind.ts";
+import { WEB } from "./process-rows.ts";
 
 const UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
@@ -33,6 +41,33 @@ export function environmentKind(applicationId: string): Kind<EnvironmentDocument
         pages: () => environments.pages(),
         get: (id) => environments.get(id),
         delete: (id) => environments.delete(id),
+      };
+    },
+  };
+}
+
+/** The instances of an environment. */
+export function instanceKind(
+  environment: Pick<EnvironmentResource, "id" | "relationships">,
+): Kind<SingleDocument<InstanceResource>> {
+  return {
+    noun: "instance",
+    plural: "instances",
+    idPattern: new RegExp(`^inst-${UUID}$`),
+    aliases: ({ attributes }) => (attributes.type === "app" ? [WEB] : []),
+    showCommand: () => "pilvi instances list",
+    requests(client) {
+      const { id: applicationId } = environment.relationships.application.data;
+      const instances = client.applications.environments(applicationId).instances(environment.id);
+      return {
+        pages: () => instances.pages(),
+        async get(id) {
+          const document = await instances.get(id);
+          if (document.data.relationships.environment.data.id === environment.id) return document;
+          // The path of an instance does not name its environment, but the command did.
+          throw new CommandError(`There is no instance with the id ${id} in this environment.`);
+        },
+        delete: (id) => instances.delete(id),
       };
     },
   };

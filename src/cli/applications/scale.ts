@@ -1,10 +1,10 @@
 // `pilvi scale`: how many processes of each name run in the linked environment, and how large they are.
 import { type Command, Option } from "commander";
-import type { BackgroundProcessResource, InstanceResource } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { table } from "../table.ts";
+import { processRowsOf, type ProcessRow, runningText } from "./process-rows.ts";
 import { type Target, targetOf, type TargetOptions, withEnvironment } from "./target.ts";
 
 interface ScaleOptions extends TargetOptions {
@@ -12,18 +12,8 @@ interface ScaleOptions extends TargetOptions {
   json?: true;
 }
 
-/** The name of the processes that serve, as in a Procfile. */
-const WEB = "web";
-
 /** A count from 1 to 99, a size, or both: `2`, `pro.g-1vcpu-2gb`, `2:pro.g-1vcpu-2gb`. */
 const CHANGE = /^([^=]+)=(?:([1-9]\d?)(?::|$))?([a-z][a-z0-9.-]*)?$/;
-
-/** A row that can be scaled: an instance, or a background process of the instance. */
-interface Scaled {
-  name: string;
-  instance: InstanceResource;
-  process: BackgroundProcessResource | null;
-}
 
 /** Adds `scale`. */
 export function addScale(program: Command, session: Session): void {
@@ -39,13 +29,13 @@ export function addScale(program: Command, session: Session): void {
     );
   withJson(withEnvironment(command)).action(async (changes: string[], options: ScaleOptions) => {
     const target = await targetOf(session, options);
-    const before = await scaledOf(target);
+    const before = await processRowsOf(target);
     // All changes are checked before the first is sent.
     const orders = changes.map((change) => orderOf(before, change));
     for (const order of orders) await send(target, order);
     if (options.scheduler !== undefined) await turnScheduler(target, before, options.scheduler === "on");
     const isChanged = orders.length > 0 || options.scheduler !== undefined;
-    const rows = isChanged ? await scaledOf(target) : before;
+    const rows = isChanged ? await processRowsOf(target) : before;
     if (options.json === true) return session.io.out(jsonText({ data: rows.map(documentOf) }));
     session.io.out(table([COLUMNS, ...rows.map(cellsOf)]));
   });
@@ -57,31 +47,14 @@ export function addScale(program: Command, session: Session): void {
   ]);
 }
 
-async function scaledOf({ environments, environment }: Target): Promise<Scaled[]> {
-  const instances = environments.instances(environment.id);
-  const rows: Scaled[] = [];
-  for (const instance of (await instances.list()).data) {
-    const { name, type } = instance.attributes;
-    rows.push({ name: type === "app" ? WEB : name, instance, process: null });
-    const { data } = await instances.backgroundProcesses(instance.id).list();
-    for (const process of data) rows.push({ name: nameOf(process), instance, process });
-  }
-  return rows;
-}
-
-/** An environment has one scheduler at most, so its type names it. */
-function nameOf({ id, attributes: { type }, meta }: BackgroundProcessResource): string {
-  return meta.procfile_name ?? (type === "scheduler" ? type : id);
-}
-
 interface Order {
-  scaled: Scaled;
+  scaled: ProcessRow;
   count: number | undefined;
   size: string | undefined;
 }
 
 /** @throws CommandError for a change that cannot be read, or of a name that is not there. */
-function orderOf(rows: readonly Scaled[], change: string): Order {
+function orderOf(rows: readonly ProcessRow[], change: string): Order {
   const [, name, count, size] = CHANGE.exec(change) ?? [];
   if (name === undefined || (count === undefined && size === undefined))
     throw new CommandError(`${change} is no change. A change is NAME=COUNT, NAME=SIZE or NAME=COUNT:SIZE.`);
@@ -111,7 +84,7 @@ async function send({ environments, environment }: Target, { scaled, count, size
 /** The scheduler begins beside what serves requests, and ends wherever it is. */
 async function turnScheduler(
   { environments, environment }: Target,
-  rows: readonly Scaled[],
+  rows: readonly ProcessRow[],
   isOn: boolean,
 ): Promise<void> {
   const instances = rows.filter(({ process }) => process === null).map(({ instance }) => instance);
@@ -123,15 +96,14 @@ async function turnScheduler(
 
 const COLUMNS = ["NAME", "COUNT", "RUNNING", "SIZE", "COMMAND"];
 
-/** A background process runs beside each replica of its instance, the scheduler once for all of them. */
-function cellsOf({ name, instance, process }: Scaled): string[] {
+function cellsOf(row: ProcessRow): string[] {
+  const { name, instance, process } = row;
   const { min_replicas: replicas, size } = instance.attributes;
   if (process === null) return [name, String(replicas), "", size, ""];
-  const { processes, command, type } = process.attributes;
-  const count = type === "scheduler" ? 1 : processes * replicas;
-  return [name, String(processes), `${process.meta.running} of ${count}`, size, command];
+  const { processes, command } = process.attributes;
+  return [name, String(processes), runningText({ ...row, process }), size, command];
 }
 
-function documentOf({ name, instance, process }: Scaled) {
+function documentOf({ name, instance, process }: ProcessRow) {
   return { name, resource: process ?? instance };
 }

@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type {
   ApplicationResource,
+  BackgroundProcessResource,
   CommandResource,
   DeploymentLog,
   DeploymentResource,
   EnvironmentResource,
+  InstanceResource,
 } from "../../sdk/index.ts";
 import { writeLink } from "./link.ts";
 
@@ -234,4 +236,56 @@ export function temporaryFolder(name = "Web shop"): { path: string; remove(): vo
 /** Links a folder to the sample environment. */
 export function link(folder: string, url: string): void {
   writeLink(folder, { url, application_id: APPLICATION_ID, environment_id: ENVIRONMENT_ID });
+}
+
+export const APP_ID = "inst-0199f0a2-6c3e-7d5b-9a41-000000000001";
+export const PROCESS_ID = "process-0199f0a2-6c3e-7d5b-9a41-000000000001";
+
+/** An instance as the API shows it. */
+export function sampleInstance(attributes: Partial<InstanceResource["attributes"]> = {}, id = APP_ID) {
+  return {
+    id,
+    type: "instances",
+    attributes: {
+      name: "App",
+      type: "app",
+      size: "flex.g-1vcpu-512mb",
+      scaling_type: "none",
+      min_replicas: 1,
+      max_replicas: 1,
+      uses_scheduler: false,
+      scaling_cpu_threshold_percentage: null,
+      scaling_memory_threshold_percentage: null,
+      created_at: AT,
+      ...attributes,
+    },
+    relationships: {
+      environment: { data: { type: "environments", id: ENVIRONMENT_ID } },
+      backgroundProcesses: { data: [] },
+    },
+  } satisfies InstanceResource;
+}
+
+/** A background process as the API shows it. */
+export function sampleProcess(
+  attributes: Partial<BackgroundProcessResource["attributes"]> = {},
+  procfileName: string | null = null,
+  id = PROCESS_ID,
+) {
+  return {
+    id,
+    type: "background_processes",
+    attributes: {
+      type: "custom",
+      processes: 1,
+      command: "node mail.js",
+      config: [],
+      strategy_type: "none",
+      strategy_threshold: null,
+      created_at: AT,
+      ...attributes,
+    },
+    relationships: { instance: { data: { type: "instances", id: APP_ID } } },
+    meta: { procfile_name: procfileName, running: 1, last_error: null },
+  } satisfies BackgroundProcessResource;
 }

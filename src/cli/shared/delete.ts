@@ -34,11 +34,16 @@ export function addDelete<Document extends SingleDocument<Resource>>(
 
 /** Adds the options of `delete`. */
 export function withConfirmation(command: Command): Command {
-  return withWait(command.option("--yes", "do not ask; required where nobody can answer"), "it is gone");
+  return withWait(withYes(command), "it is gone");
+}
+
+/** Adds the option of `delete` for what is gone at once. */
+export function withYes(command: Command): Command {
+  return command.option("--yes", "do not ask; required where nobody can answer");
 }
 
 /** Ends the program as wrongly used when it would have to ask and cannot. */
-export function requireAnswer(command: Command, { io }: Session, options: DeleteOptions): void {
+export function requireAnswer(command: Command, { io }: Session, options: Pick<DeleteOptions, "yes">): void {
   if (options.yes === true || io.isInputTerminal) return;
   command.error("error: nobody can be asked here, so the option --yes is required", { exitCode: 2 });
 }

@@ -20,7 +20,7 @@ export function addPurge<Document extends SingleDocument<Named>>(
     .argument("<name-or-id>", `the id of the deleted ${kind.noun}, or its name`)
     .option("--yes", "do not ask; required where nobody can answer")
     .action(async (nameOrId: string, options: Pick<DeleteOptions, "yes">) => {
-      requireAnswer(command, session, { ...options, timeout: 0 });
+      requireAnswer(command, session, options);
       const client = await session.client();
       const id = await deletedIdOf(kind, client, nameOrId);
       const title = `the backups of ${nameOrId === id ? id : `${nameOrId} (${id})`}`;

@@ -137,7 +137,7 @@ function addDelete<Document extends SingleDocument<Resource>>(
     .argument("<id>", "the id of the snapshot")
     .option("--yes", "do not ask; required where nobody can answer")
     .action(async (id: string, options: Pick<DeleteOptions, "yes">) => {
-      requireAnswer(command, session, { ...options, timeout: 0 });
+      requireAnswer(command, session, options);
       const client = await session.client();
       const { data } = await requests(client).get(id);
       const title = `the snapshot ${data.attributes.name ?? "of the schedule"} (${id})`;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { bunServer, type Files } from "../../support/pilvi/applications.ts";
-import { startPilvi, TOKEN, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { startPilvi, TOKEN, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 
 const PROGRAM = join(import.meta.dir, "../../../src/main.ts");
 
@@ -88,6 +88,37 @@ describe("the command line", () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("a part of Laravel") });
     expect(row.exec((await run("scale", "web=1:flex.g-1vcpu-512mb")).stdout)?.[1]).toBe("1");
     expect(await answerAt(url)).toBe("one");
+  });
+
+  test("has a background process run beside an instance of its own, changes and deletes both", async () => {
+    const refused = await run("instances", "create", "x", "--size", "huge");
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^name: .*\nsize: /) });
+    expect((await run("instances", "create", "jobs", "--size", "flex.c-1vcpu-256mb")).code).toBe(0);
+    const command = "echo at work; exec sleep 1000";
+    expect((await run("processes", "create", "--instance", "jobs", command)).code).toBe(0);
+    const row = new RegExp(`^(process-\\S+) +jobs +custom +(\\d) +(\\d of \\d) +${command} *$`, "m");
+    let cells: string[] = [];
+    const runs = async (text: string) => {
+      cells = row.exec((await run("processes", "list")).stdout)?.slice(1) ?? [];
+      return cells[2] === text;
+    };
+    await until("the process runs", async () => await runs("1 of 1"), 30_000);
+    const [id = ""] = cells;
+    expect(await run("processes", "update", id, "--tries", "3")).toMatchObject({
+      code: 1,
+      stderr: "config: Only a worker has options.\n",
+    });
+    expect((await run("processes", "update", id, "--processes", "2")).code).toBe(0);
+    await until("both run", async () => await runs("2 of 2"), 30_000);
+    expect((await run("instances", "update", "jobs", "--name", "mail")).stdout).toContain("mail");
+    expect((await run("processes", "delete", id, "--yes")).code).toBe(0);
+    expect((await run("processes", "list")).stdout).toStartWith("There are no background processes.");
+    expect(await run("instances", "delete", "web", "--yes")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^id: The instance that serves/),
+    });
+    expect((await run("instances", "delete", "mail", "--yes")).code).toBe(0);
+    expect((await run("instances", "list")).stdout.trim().split("\n")).toHaveLength(2);
   });
 
   test("ends with 1, the last lines and the former release when the application does not start", async () => {
