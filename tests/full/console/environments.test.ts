@@ -175,6 +175,32 @@ test("the settings of an environment are changed, and wrong values are said at t
   });
 });
 
+async function purges(): Promise<number> {
+  const path = "/activity?filter[action]=purge-edge-cache";
+  return (await served.pilvi.api<{ data: unknown[] }>("GET", path)).body.data.length;
+}
+
+test("the edge cache is purged after a question, and kept over deployments when that is set", async () => {
+  const { page } = window;
+  await window.goto(`${home}/settings`);
+  await page.getByRole("button", { name: "Purge edge cache" }).click();
+  const dialog = page.getByRole("dialog", { name: "Purge the edge cache of production?" });
+  await lookedAt("edge-cache-purge");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await purges()).toBe(0);
+  await page.getByRole("button", { name: "Purge edge cache" }).click();
+  await dialog.getByRole("button", { name: "Purge" }).click();
+  await page.getByText("The edge cache of production is purged.").waitFor();
+  expect(await purges()).toBe(1);
+  await page.getByRole("button", { name: "Purge edge cache" }).scrollIntoViewIfNeeded();
+  await lookedAt("edge-cache");
+  await page.getByLabel("Purge the edge cache at each deployment").uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("production is changed.").waitFor();
+  expect((await application.environment()).meta.uses_purge_edge_cache_on_deploy).toBe(false);
+});
+
 test("replicas and background processes are shown with their numbers, which buttons change", async () => {
   const { page } = window;
   const environment = `/environments/${application.environmentId}`;

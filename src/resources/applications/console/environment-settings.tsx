@@ -17,6 +17,7 @@ import { useApiDocument } from "../../../console/parts/schema-form.tsx";
 import { useCan } from "../../../console/parts/session.ts";
 import { notify } from "../../../console/parts/toasts.tsx";
 import type { EnvironmentChange, EnvironmentResource } from "../../../sdk/index.ts";
+import { EdgeCachePurge } from "./edge-cache-purge.tsx";
 import { EnvironmentDeletion } from "./environment-deletion.tsx";
 import { EnvironmentFrame } from "./environment-frame.tsx";
 import { type EnvironmentIds, environmentsOf, useKeepEnvironment } from "./queries.ts";
@@ -45,6 +46,7 @@ export default function EnvironmentSettingsPage({ params }: PageProps) {
         return (
           <>
             <Settings key={environment.id} environment={environment} ids={ids} />
+            <EdgeCachePurge environment={environment} ids={ids} />
             <EnvironmentDeletion environment={environment} ids={ids} />
           </>
         );
