@@ -58,11 +58,17 @@ export const variablesSchema = z
     z.refine((variables) => Object.entries(variables).flat().join("").length <= MAX_VARIABLES_TEXT),
   );
 
+/** Earlier releases wrote ports. */
+const formerReach = z.int().check(z.minimum(1), z.maximum(65_535));
+
 /**
  * Instances of this machine whose ports customers' processes reach beside their own: those of what is attached to them.
  * They are named by their ids, since the port of a deleted instance may pass to another customer's.
  */
-export const reachesSchema = z.array(safeIdSchema).check(z.maxLength(16));
+export const reachesSchema = z.array(z.union([safeIdSchema, formerReach])).check(z.maxLength(16));
+
+/** An instance that a process reaches: its id, or its port where an earlier release has written that. */
+export type Reach = z.infer<typeof reachesSchema>[number];
 
 export const isolationSchema = z.enum(["bubblewrap", "landlock", "none"]);
 

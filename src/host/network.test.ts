@@ -107,6 +107,13 @@ test("the rules follow a later host, and what is no longer attached is refused",
   expect(await attempt(next, cachePort)).toBe("ECONNREFUSED");
 });
 
+test("an application reaches the port that an earlier release wrote into its spec", async () => {
+  const spec = applicationSpec({ release, reaches: [cachePort] });
+  await started(spec);
+  expect(await attempt(spec, cachePort)).toBe("reached");
+  await host.host.remove(spec.id);
+});
+
 test("an application does not answer at a port of another instance", async () => {
   const stolen = portOfRange();
   const thief = applicationSpec({ release, variables: { STOLEN: String(stolen) } });

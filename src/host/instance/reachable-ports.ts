@@ -31,7 +31,7 @@ export function beforeStartWith(
     if (spec.kind === "edge") await network.open(spec.id, openPortsOf(spec));
     if (spec.kind === "application" && account !== null)
       await network.grant(spec.id, grantOf(spec, account.uid));
-    else network.portsChanged();
+    else network.starts(spec.id);
   };
 }
 
@@ -43,8 +43,8 @@ export function wakeReached(id: string, state: StateName, instances: ReadonlyMap
   if (state !== "waking") return;
   const spec = instances.get(id)?.source.manifest?.spec;
   if (spec?.kind !== "application" || spec.reaches === undefined) return;
-  for (const reachedId of spec.reaches) {
-    const reached = instances.get(reachedId);
+  for (const reach of spec.reaches) {
+    const reached = typeof reach === "number" ? undefined : instances.get(reach);
     if (reached?.lifecycle.state.name !== "asleep") continue;
     reached.sleep.wanted(wokenWith(spec.environment));
     reached.wake();

@@ -2,6 +2,7 @@
 // The rules are the kernel's, so they hold while no host runs, and the next host makes them anew in one step.
 import { networkInterfaces } from "node:os";
 import { isDeepStrictEqual } from "node:util";
+import type { Reach } from "../../contracts/application.ts";
 import {
   findPacketFilter,
   ensurePacketFilter,
@@ -22,8 +23,8 @@ import { sha256Hex } from "../../lib/secrets.ts";
 /** What an instance or a build may reach. */
 export interface Grant {
   uid: number;
-  /** The ids of the instances whose ports it may reach. */
-  reaches: readonly string[];
+  /** The instances whose ports it may reach. */
+  reaches: readonly Reach[];
   /** The port at which it answers; null without any. */
   port: number | null;
 }
@@ -54,8 +55,13 @@ export class NetworkRules {
   readonly #open = new Map<string, readonly number[]>();
   #filter: Promise<PacketFilter | null> | undefined;
   #isMade = false;
-  /** The rules that the kernel has; null when that is not known. */
-  #made: Rules | null = null;
+  /**
+   * `wanted` counts the changes of grants, open ports and ports of instances; `made` is the count whose rules the kernel
+   * has.
+   */
+  #changes = { wanted: 0, made: 0 };
+  /** The ports of the instances that grants name, as the latest rules have them. */
+  #ports = new Map<Reach, number | null>();
   #check: ReturnType<typeof setTimeout> | undefined;
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -72,6 +78,7 @@ export class NetworkRules {
   ): Promise<void> {
     for (const [owner, grant] of grants) this.#grants.set(owner, grant);
     for (const [owner, ports] of open) this.#open.set(owner, ports);
+    this.#changes.wanted += 1;
     if (this.#parts.uids().length === 0) return;
     // Databases do not wait for an installation: the next start of an application tries that.
     const filter = await findPacketFilter(this.#parts.enginesDir);
@@ -85,26 +92,33 @@ export class NetworkRules {
    * so that a wake does not wait for them.
    */
   async grant(owner: string, grant: Grant): Promise<void> {
+    const isSame = isDeepStrictEqual(this.#grants.get(owner), grant) && !grant.reaches.some(this.#hasMoved);
+    if (isSame && this.#isInForce) return this.#checkSoon();
     this.#grants.set(owner, grant);
-    if (this.#isInForce) return this.#checkSoon();
+    this.#changes.wanted += 1;
     await this.#written();
   }
 
   /** Lets every environment reach the ports of an instance. */
   async open(owner: string, ports: readonly number[]): Promise<void> {
     this.#open.set(owner, ports);
+    this.#changes.wanted += 1;
     await this.#follow();
   }
 
   /** Takes back what an owner was granted, and its port from all others, after its processes have ended. */
   async revoke(owner: string): Promise<void> {
-    this.#grants.delete(owner);
-    this.#open.delete(owner);
+    const hadAny = [this.#grants.delete(owner), this.#open.delete(owner), this.#isReached(owner)].includes(
+      true,
+    );
+    if (hadAny) this.#changes.wanted += 1;
     await this.#follow();
   }
 
-  /** Has those who may reach an instance reach it from now on, whatever comes of that: the instance does not wait for it. */
-  portsChanged(): void {
+  /** Has those who may reach an instance reach its port of now, whatever comes of that: the instance does not wait for it. */
+  starts(id: string): void {
+    if (!this.#ports.has(id) || !this.#hasMoved(id)) return;
+    this.#changes.wanted += 1;
     // The log says why it failed, and the next start of an application tries again.
     void this.#follow().catch(() => undefined);
   }
@@ -123,7 +137,19 @@ export class NetworkRules {
   }
 
   get #isInForce(): boolean {
-    return this.#made !== null && isDeepStrictEqual(this.#made, this.#rules());
+    return this.#changes.made === this.#changes.wanted;
+  }
+
+  /** Whether the rules let anybody reach the port of an instance. */
+  #isReached(id: string): boolean {
+    return typeof this.#ports.get(id) === "number";
+  }
+
+  /** Whether the rules have another port of an instance than its port of now. */
+  readonly #hasMoved = (reach: Reach): boolean => this.#ports.get(reach) !== this.#portOf(reach);
+
+  #portOf(reach: Reach): number | null {
+    return typeof reach === "number" ? reach : this.#parts.portOf(reach);
   }
 
   /** Brings a table that is there to the present grants. */
@@ -157,13 +183,13 @@ export class NetworkRules {
     const filter = await (this.#filter ??= ensurePacketFilter(enginesDir));
     if (filter === null) return;
     const rules = this.#rules();
-    this.#made = null;
+    const { wanted } = this.#changes;
     try {
       // A table that somebody else has removed is made anew.
       if (this.#isMade) await filter.run(elementsScript(rules)).catch(() => filter.run(wholeScript(rules)));
       else await filter.run(wholeScript(rules));
       this.#isMade = true;
-      this.#made = rules;
+      this.#changes.made = wanted;
     } catch (error) {
       log.error({ error }, "the network rules could not be set");
       throw new PublicError("The host could not set its network rules; its log says why.");
@@ -172,8 +198,11 @@ export class NetworkRules {
 
   #rules(): Rules {
     const grants = [...this.#grants.values()];
+    this.#ports = new Map(
+      grants.flatMap(({ reaches }) => reaches.map((reach) => [reach, this.#portOf(reach)])),
+    );
     const portsOf = ({ reaches, port }: Grant) =>
-      [...reaches.map((id) => this.#parts.portOf(id)), port].filter((each) => each !== null);
+      [...reaches.map((reach) => this.#ports.get(reach) ?? null), port].filter((each) => each !== null);
     return {
       table: this.#table,
       reserved: [this.#parts.portRange ?? DEFAULT_RANGE],
