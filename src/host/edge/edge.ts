@@ -170,6 +170,7 @@ export class Edge {
 
   /** Asks through the edge who answers a name, which counts as use. @throws PublicError when the edge does not answer. */
   async probe(query: EdgeProbe): Promise<EdgeAnswer> {
+    await this.#synced();
     const running = this.#running();
     if (running === null) throw new PublicError("The edge does not run.");
     return await probe(running, query);

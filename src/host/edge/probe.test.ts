@@ -32,6 +32,13 @@ test("a probe says which instance answers a name, also after the route has moved
   expect(await answerOf("b.localhost")).toEqual({ status: 404, port: null });
 });
 
+test("a probe waits until an edge that has just started has the routes that came meanwhile", async () => {
+  const { port } = lone.serve("late", () => new Response("late"));
+  await lone.killEngine();
+  await lone.startEngine(async () => await lone.route("late", ["late.localhost"]));
+  expect(await answerOf("late.localhost")).toEqual({ status: 200, port });
+});
+
 test("a probe of an instance that sleeps waits for it", async () => {
   const server = lone.serve("a", () => new Response("a"));
   const { port } = server;

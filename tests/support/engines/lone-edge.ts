@@ -66,8 +66,10 @@ export class LoneEdge {
     this.edge = this.#newEdge();
   }
 
-  async startEngine(): Promise<void> {
+  /** @param meanwhile what the host does before it knows that the edge runs. */
+  async startEngine(meanwhile?: () => Promise<void>): Promise<void> {
     await this.engine.start(() => this.edge.beforeStart(this.#runnable.context));
+    await meanwhile?.();
     this.#isRunning = true;
     this.edge.changed({ id: EDGE_ID, state: "running" });
   }
