@@ -40,13 +40,11 @@ export async function readTable(context: Context): Promise<EdgeTable> {
 
 /** Brings the maps from one table to another; names lead to a route only once that route leads somewhere. */
 export async function changeTable(context: Context, from: EdgeTable, to: EdgeTable): Promise<void> {
-  const former = { names: from.names, targets: textsOf(from) };
-  const next = { names: to.names, targets: textsOf(to) };
   const commands = [
-    ...settings(MAPS.targets, former.targets, next.targets),
-    ...settings(MAPS.names, former.names, next.names),
-    ...removals(MAPS.names, former.names, next.names),
-    ...removals(MAPS.targets, former.targets, next.targets),
+    ...settings(MAPS.targets, from.targets, to.targets, textOf),
+    ...settings(MAPS.names, from.names, to.names, (route) => route),
+    ...removals(MAPS.names, from.names, to.names),
+    ...removals(MAPS.targets, from.targets, to.targets),
   ];
   for (const line of lines(commands)) {
     const answer = (await ask(context, line)).trim();
@@ -102,15 +100,26 @@ async function readMap(context: Context, map: string): Promise<Map<string, strin
   return entries;
 }
 
-function settings(map: string, from: Map<string, string>, to: Map<string, string>): string[] {
-  const changed = [...to].filter(([key, value]) => from.get(key) !== value);
-  return changed.map(
-    ([key, value]) => `${from.has(key) ? "set" : "add"} map ${confPath(map)} ${key} ${value}`,
-  );
+/** Of thousands of entries a few have changed, and the others are the same values, so texts are made of few. */
+function settings<Value>(
+  map: string,
+  from: Map<string, Value>,
+  to: Map<string, Value>,
+  text: (value: Value) => string,
+): string[] {
+  const commands: string[] = [];
+  for (const [key, value] of to) {
+    const former = from.get(key);
+    if (former === value || (former !== undefined && text(former) === text(value))) continue;
+    commands.push(`${former === undefined ? "add" : "set"} map ${confPath(map)} ${key} ${text(value)}`);
+  }
+  return commands;
 }
 
-function removals(map: string, from: Map<string, string>, to: Map<string, string>): string[] {
-  return [...from.keys()].filter((key) => !to.has(key)).map((key) => `del map ${confPath(map)} ${key}`);
+function removals(map: string, from: Map<string, unknown>, to: Map<string, unknown>): string[] {
+  const commands: string[] = [];
+  for (const key of from.keys()) if (!to.has(key)) commands.push(`del map ${confPath(map)} ${key}`);
+  return commands;
 }
 
 /** Lines of several commands each. */

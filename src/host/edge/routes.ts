@@ -1,6 +1,6 @@
 // The routes of the edge in memory: who has which name, and which routes lead to an instance.
 import type { EdgeRoute, KeptRoute } from "../../contracts/edge-route.ts";
-import type { EdgeTable } from "../../engines/edge.ts";
+import type { EdgeTable, EdgeTarget } from "../../engines/edge.ts";
 
 /** The most routes of a host, so that a mistake of the control plane does not fill the disk. */
 export const MAX_ROUTES = 20_000;
@@ -12,6 +12,8 @@ export class Routes {
   readonly #ofInstance = new Map<string, Set<string>>();
   /** Since which sequence a route has its version of the cache. */
   readonly #cacheVersions = new Map<string, { version: string | null; since: number }>();
+  /** The latest target of each route: of thousands, a change touches a few. */
+  readonly #targets = new Map<string, { route: EdgeRoute; target: EdgeTarget }>();
   #sequence = 0;
 
   /** Takes routes up in their order. */
@@ -72,6 +74,7 @@ export class Routes {
     const route = this.#routes.get(id);
     if (route === undefined) return;
     this.#routes.delete(id);
+    this.#targets.delete(id);
     for (const name of route.names) if (this.#owners.get(name) === id) this.#owners.delete(name);
     for (const instance of route.instances) {
       const others = this.#index(instance);
@@ -80,15 +83,27 @@ export class Routes {
     }
   }
 
-  /** What the edge is to have. @param portOf the port of an instance that runs and has a port, and 0 for any other. */
+  /**
+   * What the edge is to have. A target that is as in the table before is the same object.
+   * @param portOf the port of an instance that runs and has a port, and 0 for any other.
+   */
   table(portOf: (instance: string) => number): EdgeTable {
     const targets: EdgeTable["targets"] = new Map();
-    for (const { id, instances, settings } of this.#routes.values()) {
-      const ports = instances.map(portOf).filter((port) => port > 0);
-      const policy = { ...settings.policy, cacheVersion: this.#cacheVersionOf(id) };
-      targets.set(id, { ports, ...settings, policy });
+    for (const route of this.#routes.values()) {
+      const ports = route.instances.map(portOf).filter((port) => port > 0);
+      targets.set(route.id, this.#targetOf(route, ports));
     }
     return { names: new Map(this.#owners), targets };
+  }
+
+  #targetOf(route: EdgeRoute, ports: number[]): EdgeTarget {
+    const { id, settings } = route;
+    const known = this.#targets.get(id);
+    if (known?.route === route && isSame(known.target.ports, ports)) return known.target;
+    const policy = { ...settings.policy, cacheVersion: this.#cacheVersionOf(id) };
+    const target = { ports, ...settings, policy };
+    this.#targets.set(id, { route, target });
+    return target;
   }
 
   #keepCacheVersion({ id, settings }: EdgeRoute): void {
@@ -120,3 +135,7 @@ export class Routes {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+function isSame(ports: readonly number[], others: readonly number[]): boolean {
+  return ports.length === others.length && ports.every((port, at) => port === others[at]);
+}
