@@ -43,7 +43,7 @@ test("a PHP application is deployed, and uses the database that is attached", as
 test("a version of PHP that the machine does not have is refused with what it has", async () => {
   const path = `/environments/${application.environmentId}`;
   expect((await pilvi.api("PATCH", path, { php_version: "8.5:1" })).status).toBe(200);
-  const { attributes } = await application.deploy({ "public/index.php": INDEX });
+  const { attributes } = await application.tryToDeploy({ "public/index.php": INDEX });
   expect(attributes.status).toBe("failed");
   expect(attributes.failure_reason).toMatch(/asks for PHP 8\.5; this host has \d+\.\d+\.\d+\./);
 });
