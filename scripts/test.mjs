@@ -15,7 +15,7 @@ const TEST_TIMEOUT_MS = 120_000;
 /** How long the pipes of a program that has ended are still read. */
 const SETTLE_MS = 2000;
 /** How long a stopped process or its cleanup may take on a busy machine before the process counts as left behind. */
-const LEFT_BEHIND_MS = 20_000;
+const LEFT_BEHIND_MS = 60_000;
 const STOP_MS = 5000;
 /** A job without output for so long hangs: no test may take longer. */
 const MAX_SILENT_MS = 11 * 60_000;
