@@ -162,16 +162,16 @@ test("a kill of the scheduler itself has no minute run twice", async () => {
 }, 60_000);
 
 /** How often runs said a word. */
-async function count(word: string): Promise<number> {
+async function countOf(word: string): Promise<number> {
   return (await steps()).filter((each) => each === word).length;
 }
 
 test("a release waits for the end of a run, and runs do not overlap", async () => {
   await application.deploy(laravel("usleep(2_500_000);"));
-  await until("a run is under way", async () => (await count("began")) > (await count("ended")));
+  await until("a run is under way", async () => (await countOf("began")) > (await countOf("ended")));
   await application.deploy(laravel());
-  const before = await count("ended");
-  await until("the next release runs", async () => (await count("ended")) > before + 2);
+  const before = await countOf("ended");
+  await until("the next release runs", async () => (await countOf("ended")) > before + 2);
   const order = await steps();
   // Each run has ended before the next began.
   expect(order.filter((word, at) => word === order[at - 1])).toEqual([]);
@@ -183,9 +183,9 @@ test("a run that fails is an error in the log, and the next minute has a run", a
   const failed = "php artisan schedule:run ended with the exit code 3.";
   await until("two runs have failed", async () => (await entries(failed)).length >= 2);
   expect((await entries(failed))[0]).toMatchObject({ level: "error", type: "application", message: failed });
-  const before = await count("ended");
+  const before = await countOf("ended");
   await application.deploy(laravel());
-  await until("the next release runs", async () => (await count("ended")) > before);
+  await until("the next release runs", async () => (await countOf("ended")) > before);
 }, 60_000);
 
 test("nothing runs while the environment sleeps, and its wake lets the scheduler run again", async () => {
