@@ -66,7 +66,7 @@ export class FairTurns {
   }
 
   /**
-   * @param client distinguishes the clients of a network; empty for those that show no credentials.
+   * @param client the credentials, which distinguish the clients of a network; empty without credentials.
    * @returns null when the work may begin now, or else what to wait for.
    */
   take(network: string, client = ""): Promise<void> | null {

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { inTransaction, untilSomebodyWaits } from "../../tests/support/api/locks.ts";
 import type { Database } from "../store/database.ts";
-import { claim, complete, enqueue, freeAbandoned, renewLeases, requeue, requeueMissing } from "./queue.ts";
-import { allOn, HOST, item, queueStore, workOf } from "./test-support.ts";
+import { claim, enqueue, freeAbandoned, renewLeases, requeue, requeueMissing } from "./queue.ts";
+import { allOn, HOST, item, queueStore, settle, workOf } from "./test-support.ts";
 
 let db: Database;
 
@@ -19,13 +19,6 @@ beforeEach(async () => {
   await db`delete from work`;
   await db`delete from instances`;
 });
-
-async function settle(id: string): Promise<void> {
-  await item(db, id);
-  const [job] = await claim(db, 1, allOn(HOST), 1);
-  if (job === undefined) throw new Error("nothing was due");
-  await complete(db, 1, job, { settled: true });
-}
 
 describe.each([
   ["thing-1", "thing-2"],
@@ -44,8 +37,8 @@ describe.each([
   }
 
   test("goes on while both are requeued", async () => {
-    await settle("thing-1");
-    await settle("thing-2");
+    await settle(db, "thing-1");
+    await settle(db, "thing-2");
     await between(async () => {
       const broken = ["thing-1", "thing-2"].map((instanceId) => ({
         instanceId,
@@ -58,8 +51,8 @@ describe.each([
   });
 
   test("goes on while both are requeued as missing", async () => {
-    await settle("thing-1");
-    await settle("thing-2");
+    await settle(db, "thing-1");
+    await settle(db, "thing-2");
     await between(async () => await requeueMissing(db, HOST, []));
     expect(await workOf(db, first)).toMatchObject({ isDue: true });
     expect(await workOf(db, second)).toMatchObject({ isDue: true });

@@ -5,7 +5,17 @@ import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { Database } from "../store/database.ts";
 import { becomeOwner } from "./owner.ts";
 import { freeAbandoned, complete, requeue, requeueMissing, nextDueMs, renewLeases, claim } from "./queue.ts";
-import { addInstance, allOn, HOST, queueStore, sessionOf, item, workOf } from "./test-support.ts";
+import {
+  addInstance,
+  allOn,
+  HOST,
+  queueStore,
+  sessionOf,
+  settle,
+  takeOne,
+  item,
+  workOf,
+} from "./test-support.ts";
 
 const SETTLED = { settled: true } as const;
 const FAILED = { settled: false, retryMs: 5_000, lastError: "It is not there yet." } as const;
@@ -29,17 +39,6 @@ beforeEach(async () => {
 
 const newOwner = () => becomeOwner((onClose) => sessionOf(db, onClose));
 
-async function takeOne(owner: number) {
-  const [job] = await claim(db, owner, allOn(HOST), 1);
-  if (job === undefined) throw new Error("nothing was due");
-  return job;
-}
-
-async function settle(id: string): Promise<void> {
-  await item(db, id);
-  await complete(db, 1, await takeOne(1), SETTLED);
-}
-
 describe("claiming", () => {
   test("gives each resource to one of many owners, and no more than the limit", async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `thing-${index}`);
@@ -56,7 +55,7 @@ describe("claiming", () => {
   test("leaves other hosts' resources and resources that are not due", async () => {
     await item(db, "thing-1");
     expect(await claim(db, 1, allOn("host-2"), 10)).toEqual([]);
-    const job = await takeOne(1);
+    const job = await takeOne(db, 1);
     await complete(db, 1, job, FAILED);
     expect(await claim(db, 1, allOn(HOST), 10)).toEqual([]);
     expect(await nextDueMs(db, [HOST])).toBeWithin(4_000, 5_001);
@@ -82,7 +81,7 @@ describe("work without a host", () => {
 
   test("is never missing from a host", async () => {
     await item(db, "thing-1", null);
-    await complete(db, 1, await takeOne(1), SETTLED);
+    await complete(db, 1, await takeOne(db, 1), SETTLED);
     await requeueMissing(db, HOST, []);
     expect((await workOf(db, "thing-1"))?.isSettled).toBe(true);
   });
@@ -90,14 +89,14 @@ describe("work without a host", () => {
 
 describe("a resource with several instances", () => {
   test("is requeued for any of them", async () => {
-    await settle("thing-1");
+    await settle(db, "thing-1");
     await addInstance(db, "thing-1-b", "thing-1");
     await requeue(db, [{ instanceId: "thing-1-b", convergence: "broken" }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(true);
   });
 
   test("is requeued when one of them is missing from its host", async () => {
-    await settle("thing-1");
+    await settle(db, "thing-1");
     await addInstance(db, "thing-1-b", "thing-1");
     await requeueMissing(db, HOST, ["thing-1", "thing-1-b"]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(false);
@@ -109,7 +108,7 @@ describe("a resource with several instances", () => {
 describe("settled work with a time to be reconciled again", () => {
   test("is due at that time and not before, without being overdue", async () => {
     await item(db, "thing-1");
-    expect(await complete(db, 1, await takeOne(1), inHalfAMinute())).toBe("given");
+    expect(await complete(db, 1, await takeOne(db, 1), inHalfAMinute())).toBe("given");
     expect(await claim(db, 1, allOn(HOST), 10)).toEqual([]);
     expect(await nextDueMs(db, [HOST])).toBeWithin(20_000, 30_001);
     expect(await db`select from work where deadline_at is null`).toHaveLength(1);
@@ -117,33 +116,33 @@ describe("settled work with a time to be reconciled again", () => {
 
   test("waits a shortest pause, also for a past time and for news that came before", async () => {
     await item(db, "thing-1");
-    await complete(db, 1, await takeOne(1), { settled: true, againAt: new Date(0) });
+    await complete(db, 1, await takeOne(db, 1), { settled: true, againAt: new Date(0) });
     expect(await nextDueMs(db, [HOST])).toBeGreaterThan(0);
     await item(db, "thing-1");
-    const job = await takeOne(1);
+    const job = await takeOne(db, 1);
     await item(db, "thing-1");
     expect(await complete(db, 1, job, inHalfAMinute())).toBe("outdated");
-    expect((await takeOne(1)).deadlineAt).not.toBeNull();
+    expect((await takeOne(db, 1)).deadlineAt).not.toBeNull();
   });
 
   test("is due sooner when a driver observes something", async () => {
     await item(db, "thing-1");
-    await complete(db, 1, await takeOne(1), inHalfAMinute());
+    await complete(db, 1, await takeOne(db, 1), inHalfAMinute());
     await requeue(db, [{ instanceId: "thing-1", convergence: "broken" }]);
-    expect((await takeOne(1)).id).toBe("thing-1");
+    expect((await takeOne(db, 1)).id).toBe("thing-1");
   });
 });
 
 describe("completing", () => {
   test("leaves no work for a settled resource", async () => {
-    await settle("thing-1");
+    await settle(db, "thing-1");
     expect(await workOf(db, "thing-1")).toMatchObject({ isSettled: true, attempts: 0, owner: null });
     expect(await nextDueMs(db, [HOST])).toBeNull();
   });
 
   test("tries a failed resource again later, with its reason", async () => {
     await item(db, "thing-1");
-    await complete(db, 1, await takeOne(1), FAILED);
+    await complete(db, 1, await takeOne(db, 1), FAILED);
     const row = await workOf(db, "thing-1");
     expect(row).toMatchObject({ lastError: FAILED.lastError, isDue: false, attempts: 1 });
     expect(row?.retryMs).toBeWithin(4_000, 5_001);
@@ -152,7 +151,7 @@ describe("completing", () => {
   test("a resource that changed during its run is outdated and due at once", async () => {
     for (const result of [SETTLED, FAILED]) {
       await item(db, "thing-1");
-      const job = await takeOne(1);
+      const job = await takeOne(db, 1);
       await item(db, "thing-1");
       expect(await complete(db, 1, job, result)).toBe(result === SETTLED ? "outdated" : "given");
       expect(await workOf(db, "thing-1")).toMatchObject({ isDue: true, owner: null, isSettled: false });
@@ -165,7 +164,7 @@ describe("completing", () => {
     "after the lease was lost changes nothing",
     async (result) => {
       await item(db, "thing-1");
-      const job = await takeOne(1);
+      const job = await takeOne(db, 1);
       await db`update work set owner = 2`;
       const before = await workOf(db, "thing-1");
       expect(await complete(db, 1, job, result)).toBe("lost");
@@ -182,7 +181,7 @@ describe("the leases of an owner that is gone", () => {
     const dead = await newOwner();
     const alive = await newOwner();
     await item(db, "thing-1");
-    await takeOne(dead.id);
+    await takeOne(db, dead.id);
     await freeAbandoned(db, { owner: alive.id, keys: [] });
     expect((await workOf(db, "thing-1"))?.owner).toBe(dead.id);
     await dead.close();
@@ -198,7 +197,7 @@ describe("the leases of an owner that is gone", () => {
   test("are free when they ran out, although its session lives", async () => {
     const hung = await newOwner();
     await item(db, "thing-1");
-    await takeOne(hung.id);
+    await takeOne(db, hung.id);
     await db`update work set lease_until = now() - interval '1 second'`;
     await freeAbandoned(db, { owner: hung.id + 1, keys: [] });
     expect((await workOf(db, "thing-1"))?.owner).toBeNull();
@@ -208,7 +207,7 @@ describe("the leases of an owner that is gone", () => {
   test("are kept by itself while it has a run, however late, and freed without a run", async () => {
     const owner = await newOwner();
     await item(db, "thing-1");
-    await takeOne(owner.id);
+    await takeOne(db, owner.id);
     await db`update work set lease_until = now() - interval '1 second'`;
     await freeAbandoned(db, { owner: owner.id, keys: ["things/thing-1"] });
     expect((await workOf(db, "thing-1"))?.owner).toBe(owner.id);
@@ -251,7 +250,7 @@ describe("an observed state", () => {
     ["converging", true],
     ["broken", true],
   ] as const)("%s requeues a settled resource: %s", async (convergence, isDue) => {
-    await settle("thing-1");
+    await settle(db, "thing-1");
     await requeue(db, [{ instanceId: "thing-1", convergence }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(isDue);
   });
@@ -262,7 +261,7 @@ describe("an observed state", () => {
     ["broken", false],
   ] as const)("%s requeues a waiting resource: %s", async (convergence, isDue) => {
     await item(db, "thing-1");
-    await complete(db, 1, await takeOne(1), FAILED);
+    await complete(db, 1, await takeOne(db, 1), FAILED);
     await requeue(db, [{ instanceId: "thing-1", convergence }]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(isDue);
   });
@@ -275,15 +274,15 @@ describe("an observed state", () => {
     "%s during the run that makes it leaves what the run found %s",
     async (convergence, outcome) => {
       await item(db, "thing-1");
-      const job = await takeOne(1);
+      const job = await takeOne(db, 1);
       await requeue(db, [{ instanceId: "thing-1", convergence }]);
       expect(await complete(db, 1, job, SETTLED)).toBe(outcome);
     },
   );
 
   test("of many instances requeues the resources that do not fit", async () => {
-    await settle("thing-1");
-    await settle("thing-2");
+    await settle(db, "thing-1");
+    await settle(db, "thing-2");
     const broken = ["thing-2", "thing-3"].map((id) => ({ instanceId: id, convergence: "broken" as const }));
     await requeue(db, [{ instanceId: "thing-1", convergence: "as-desired" }, ...broken]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(false);
@@ -291,8 +290,8 @@ describe("an observed state", () => {
   });
 
   test("of a whole host requeues the resources whose instances it lacks", async () => {
-    await settle("thing-1");
-    await settle("thing-2");
+    await settle(db, "thing-1");
+    await settle(db, "thing-2");
     await requeueMissing(db, HOST, ["thing-1"]);
     expect((await workOf(db, "thing-1"))?.isDue).toBe(false);
     expect((await workOf(db, "thing-2"))?.isDue).toBe(true);

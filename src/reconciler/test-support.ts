@@ -4,7 +4,7 @@ import { freshDatabase } from "../../tests/support/engines/postgres.ts";
 import { createLog } from "../lib/log.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { Loop, type Reconcile } from "./loop.ts";
-import { enqueue, OWNER_LOCK_CLASS, type ClaimedWork } from "./queue.ts";
+import { claim, complete, enqueue, OWNER_LOCK_CLASS, type ClaimedWork, type Job } from "./queue.ts";
 
 export const HOST = "host-1";
 
@@ -29,6 +29,19 @@ export async function item(db: Database, id: string, hostId: string | null = HOS
     await enqueue(tx, { kind: "things", id, hostId, deadlineSeconds: 60 });
     if (hostId !== null) await addInstance(tx, id, id);
   });
+}
+
+/** Claims the work item that is due. */
+export async function takeOne(db: Database, owner: number): Promise<Job> {
+  const [job] = await claim(db, owner, allOn(HOST), 1);
+  if (job === undefined) throw new Error("nothing was due");
+  return job;
+}
+
+/** Queues work like `item`, and has it found as desired. */
+export async function settle(db: Database, id: string): Promise<void> {
+  await item(db, id);
+  await complete(db, 1, await takeOne(db, 1), { settled: true });
 }
 
 /** Adds an instance of a resource of the kind `things`. */

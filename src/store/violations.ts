@@ -1,4 +1,4 @@
-// Errors of the store that a request itself can cause, and those that another transaction causes.
+// Recognizes errors of the store: violations by a request, and deadlocks with another transaction.
 
 const DEADLOCK_DETECTED = "40P01";
 const FOREIGN_KEY_VIOLATION = "23503";

@@ -107,7 +107,7 @@ export function pruneKeys(db: Database, log: Log): () => void {
   return () => clearInterval(timer);
 }
 
-/** Deletes all keys that are older than a day, except those that another transaction has locked. */
+/** Deletes all keys older than a day. A key that another transaction has locked stays for the next time. */
 export async function pruneOldKeys(db: Database): Promise<void> {
   await db`
     delete from idempotency_keys where (organization_id, key) in (

@@ -140,7 +140,7 @@ describe("processes", () => {
     );
   });
 
-  test("delete asks, and an unknown name is said with those that are there", async () => {
+  test("delete asks first, and the error for an unknown name lists the known names", async () => {
     await expect(run("processes", "delete", "worker")).rejects.toThrow(CommanderError);
     const { stdout } = await run("processes", "delete", "worker", "--yes");
     expect(stdout).toBe("Deleted the background process worker (node worker.js).\n");

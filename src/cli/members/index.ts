@@ -4,6 +4,7 @@ import type { MemberResource, PilviClient, Role } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
+import { requireAnswer, withYes } from "../shared/delete.ts";
 import { table } from "../table.ts";
 
 interface InviteOptions {
@@ -48,23 +49,23 @@ function addInvite(group: Command, session: Session): void {
 }
 
 function addRemove(group: Command, session: Session): void {
-  const remove = group
-    .command("remove")
-    .description("take a member out of the organization at once, and revoke the tokens that the member made")
-    .argument("<email-or-id>", "the e-mail address or the id of the member")
-    .option("--yes", "do not ask; required where nobody can answer")
-    .action(async (emailOrId: string, { yes }: { yes?: true }) => {
-      const { io } = session;
-      if (yes !== true && !io.isInputTerminal) {
-        remove.error("error: nobody can be asked here, so the option --yes is required", { exitCode: 2 });
-      }
-      const client = await session.client();
-      const { id, attributes } = await findMember(client, emailOrId);
-      const answer = yes === true ? "y" : await io.ask(`Remove ${attributes.email}? [y/N] `);
-      if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Nobody was removed.");
-      await client.members.delete(id);
-      io.out(`Removed ${attributes.email}.\n`);
-    });
+  const remove = withYes(
+    group
+      .command("remove")
+      .description(
+        "take a member out of the organization at once, and revoke the tokens that the member made",
+      )
+      .argument("<email-or-id>", "the e-mail address or the id of the member"),
+  ).action(async (emailOrId: string, options: { yes?: true }) => {
+    requireAnswer(remove, session, options);
+    const { io } = session;
+    const client = await session.client();
+    const { id, attributes } = await findMember(client, emailOrId);
+    const answer = options.yes === true ? "y" : await io.ask(`Remove ${attributes.email}? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Nobody was removed.");
+    await client.members.delete(id);
+    io.out(`Removed ${attributes.email}.\n`);
+  });
   withExamples(remove, ["pilvi members remove ada@example.com --yes"]);
 }
 

@@ -11,7 +11,7 @@ import { nameArgument, withJson, withWait, type WaitOptions } from "../options.t
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { table } from "../table.ts";
 import { waitFor } from "../wait.ts";
-import { confirm, requireAnswer, type DeleteOptions } from "./delete.ts";
+import { confirm, requireAnswer, withYes, type DeleteOptions } from "./delete.ts";
 import { mebibytes } from "./details.ts";
 import type { Resource, ShownKind } from "./kind.ts";
 import { sourceIdOf } from "./source.ts";
@@ -131,20 +131,20 @@ function addDelete<Document extends SingleDocument<Resource>>(
   session: Session,
   { kind, requests }: SnapshotCommands<Document>,
 ): void {
-  const command = snapshots
-    .command("delete")
-    .description("delete a snapshot; what is being made is given up")
-    .argument("<id>", "the id of the snapshot")
-    .option("--yes", "do not ask; required where nobody can answer")
-    .action(async (id: string, options: Pick<DeleteOptions, "yes">) => {
-      requireAnswer(command, session, options);
-      const client = await session.client();
-      const { data } = await requests(client).get(id);
-      const title = `the snapshot ${data.attributes.name ?? "of the schedule"} (${id})`;
-      if (options.yes !== true) await confirm(session.io, title);
-      await requests(client).delete(id);
-      session.io.out(`Deleting ${title}.\n`);
-    });
+  const command = withYes(
+    snapshots
+      .command("delete")
+      .description("delete a snapshot; what is being made is given up")
+      .argument("<id>", "the id of the snapshot"),
+  ).action(async (id: string, options: Pick<DeleteOptions, "yes">) => {
+    requireAnswer(command, session, options);
+    const client = await session.client();
+    const { data } = await requests(client).get(id);
+    const title = `the snapshot ${data.attributes.name ?? "of the schedule"} (${id})`;
+    if (options.yes !== true) await confirm(session.io, title);
+    await requests(client).delete(id);
+    session.io.out(`Deleting ${title}.\n`);
+  });
   withExamples(command, [
     `pilvi ${kind.group} snapshots delete snapshot-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f --yes`,
   ]);

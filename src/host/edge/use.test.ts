@@ -83,7 +83,7 @@ test("an instance begins to be idle when a route leads to it, when it starts, an
   expect(await idle("a")).toBeLessThan(0.2);
 });
 
-test("the use of thousands of routes is an answer about those that were used lately", async () => {
+test("the edge reports the routes with recent requests alone, among thousands of routes", async () => {
   for (let route = 0; route < 2_000; route += 1) lone.add(`app-${route}`, "running", 1);
   lone.killHost();
   lone.startHost();

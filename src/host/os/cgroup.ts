@@ -141,10 +141,8 @@ export function usageOfGroup(
   limits: Limits,
 ): { cpuMs: number | null; memoryBytes: number | null } {
   if (backend === null || !isGrouped(limits)) return { cpuMs: null, memoryBytes: null };
-  return {
-    cpuMs: backend.cpuMs(groupOf(backend, id)),
-    memoryBytes: memoryIn(backend.memory(groupOf(backend, id))),
-  };
+  const name = groupOf(backend, id);
+  return { cpuMs: backend.cpuMs(name), memoryBytes: memoryIn(backend.memory(name)) };
 }
 
 function memoryIn({ usage, droppable }: MemoryFiles): number | null {

@@ -8,7 +8,8 @@ import { DEADLINE_SECONDS } from "../shared/create.ts";
 import { recordRequest } from "../shared/events/record.ts";
 import { KIND, resourceOf } from "./create.ts";
 import { environmentResourceOf } from "./environments/create.ts";
-import { findEnvironment, lockEnvironment, markEnvironmentsDeleting } from "./environments/store.ts";
+import { lockWithApplication } from "./environments/lock.ts";
+import { markEnvironmentsDeleting } from "./environments/store.ts";
 import { ENVIRONMENTS } from "./work.ts";
 import { lockApplication, markApplicationDeleting } from "./store.ts";
 
@@ -41,12 +42,9 @@ export async function deleteEnvironment(
 ): Promise<void> {
   const { organizationId } = principal;
   await db.begin(async (tx) => {
-    const found = await findEnvironment(tx, organizationId, id);
-    if (found === undefined) throw notFound("environment");
-    // The application is locked first, as by the deletion of the application.
-    const application = await lockApplication(tx, organizationId, found.applicationId);
-    const environment = await lockEnvironment(tx, organizationId, id);
-    if (application === undefined || environment === undefined) throw notFound("environment");
+    const locked = await lockWithApplication(tx, organizationId, id);
+    if (locked === undefined) throw notFound("environment");
+    const { application, environment } = locked;
     if (environment.status === "deleting") return;
     if (application.defaultEnvironmentId === id) {
       throw invalid({

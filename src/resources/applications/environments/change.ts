@@ -8,13 +8,13 @@ import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import { environmentResourceOf, nameIsTaken } from "./create.ts";
+import { lockWithApplication } from "./lock.ts";
 import { attachmentFaults } from "./attachments.ts";
 import { purgeAfter } from "./edge-cache.ts";
 import type { EnvironmentChange } from "./schema.ts";
 import {
   environmentsOf,
   findEnvironment,
-  lockEnvironment,
   updateEnvironment,
   type Attachments,
   type EnvironmentOrder,
@@ -24,7 +24,6 @@ import type { EnvironmentSettings } from "./settings.ts";
 import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
 import type { Vault } from "../../../lib/secrets.ts";
 import { newHook } from "../sources/hook-secret.ts";
-import { lockApplication } from "../store.ts";
 import { enqueueEnvironment } from "../work.ts";
 import { inserted, openVariables, sealVariables, withoutKeys } from "./variables.ts";
 
@@ -100,9 +99,7 @@ export async function writeChange(
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
     // Names are compared with those of the other environments, so no two of an application change at once.
-    const found = await findEnvironment(tx, organizationId, id);
-    if (found !== undefined) await lockApplication(tx, organizationId, found.applicationId);
-    const environment = await lockEnvironment(tx, organizationId, id);
+    const { environment } = (await lockWithApplication(tx, organizationId, id)) ?? {};
     if (environment === undefined) throw notFound("environment");
     refuseDeleting(environment, "environment");
     const { order, fields, details, action = "update" } = await changeOf(tx, environment);
