@@ -24,6 +24,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Each worker has ports of its own; see tests/support/pilvi/ports.ts. */
 const MAX_WORKERS = 4;
 
+/** When jobs are no longer begun, in milliseconds since 1970; `PILVI_TEST_UNTIL` gives it in seconds. */
+const UNTIL_MS = Number(process.env.PILVI_TEST_UNTIL ?? Infinity) * 1000;
+
 /** Files of `tests/api` in one process: enough for few starts of Postgres, few enough for all workers to have some. */
 const API_FILES = 8;
 
@@ -46,6 +49,8 @@ const running = new Set();
 const stopping = new AbortController();
 /** The failures, to be shown again at the end. */
 const failures = [];
+/** The names of jobs that were not begun for want of time. */
+const leftOut = [];
 
 async function main() {
   if (mode !== undefined && mode !== "--full" && !(mode in SLOW_TESTS))
@@ -114,6 +119,10 @@ async function runTests(bun, folder) {
   const total = { passed: 0, failed: 0 };
   const worker = async (_, index) => {
     for (let job = jobs.shift(); job !== undefined && !stopping.signal.aborted; job = jobs.shift()) {
+      if (Date.now() > UNTIL_MS) {
+        leftOut.push(nameOf(job));
+        continue;
+      }
       const root = jobFolder(folder, count - jobs.length);
       const { passed, failed } = await runJob(bun, job, { root, worker: index });
       total.passed += passed;
@@ -166,9 +175,13 @@ function groupBy(items, keyOf) {
   return groups;
 }
 
+function nameOf(files) {
+  return files.length === 1 ? files[0] : dirname(files[0]);
+}
+
 /** Runs a job in a folder of its own, where nothing may be left. */
 async function runJob(bun, files, { root, worker }) {
-  const name = files.length === 1 ? files[0] : dirname(files[0]);
+  const name = nameOf(files);
   try {
     const { passed, failed } = await runFiles(bun, root, { files, name, worker });
     const isClean = await cleanUp(root, name);
@@ -293,7 +306,9 @@ function report({ passed, failed }) {
     process.stderr.write(`failures:\n\n${failures.join("\n\n")}\n\n`);
     process.stderr.write(`failed:\n${failures.map(titleOf).join("\n")}\n\n`);
   }
-  console.log(`${passed} passed, ${failed} failed`);
+  if (leftOut.length > 0) process.stderr.write(`not run for want of time:\n${leftOut.join("\n")}\n\n`);
+  const skipped = leftOut.length > 0 ? `, ${leftOut.length} skipped` : "";
+  console.log(`${passed} passed, ${failed} failed${skipped}`);
   if (failed > 0) process.exitCode = 1;
 }
 
