@@ -4,6 +4,7 @@ import type {
   ApplicationResource,
   ApplicationStatus,
   EnvironmentResource,
+  InstanceSizeList,
   NewApplicationBody,
 } from "../resources/applications/schema.ts";
 import { Collection } from "./collection.ts";
@@ -36,6 +37,11 @@ export class Applications extends Collection<ApplicationKind> {
   /** The environments of the application with this id. */
   environments(id: string): Environments {
     return new Environments(this.connection, `${this.pathOf(id)}/environments`);
+  }
+
+  /** Reads the sizes that an instance can have. */
+  async instanceSizes(): Promise<InstanceSizeList> {
+    return await this.connection.send({ method: "GET", path: "/instances/sizes" });
   }
 
   /** Changes an application; another repository is fetched at the next deployment. */

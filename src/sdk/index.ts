@@ -18,6 +18,7 @@ export type {
   EnvironmentVariable,
   InstanceChange,
   InstanceResource,
+  InstanceSizeList,
   NewBackgroundProcess,
   NewCommand,
   NewInstance,

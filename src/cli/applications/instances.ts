@@ -1,11 +1,12 @@
 // `pilvi instances`: the instances of an environment, each with a size and a number of replicas.
 import type { Command } from "commander";
-import type { InstanceResource } from "../../sdk/index.ts";
+import type { InstanceResource, InstanceSizeList } from "../../sdk/index.ts";
 import { countingNumber, nameArgument, withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { confirm, requireAnswer, withYes } from "../shared/delete.ts";
 import { find } from "../shared/find.ts";
 import { joined } from "../shared/list.ts";
+import { addTypes, type TypesCommand } from "../shared/types.ts";
 import { requireChange } from "../shared/update.ts";
 import { table } from "../table.ts";
 import { instanceKind } from "./kind.ts";
@@ -24,6 +25,17 @@ const DEFAULT_SIZE = "flex.g-1vcpu-512mb";
 
 const NAME = "3 to 40 characters, unique in the environment";
 
+const sizes: TypesCommand<InstanceSizeList> = {
+  name: "sizes",
+  description: "list the sizes of instances: processors and memory of each process",
+  examples: ["pilvi instances sizes", "pilvi instances sizes --json | jq -r '.data.general[].name'"],
+  read: (client) => client.applications.instanceSizes(),
+  text({ data: { general } }) {
+    const rows = general.map(({ name, description }) => [name, description]);
+    return table([["SIZE", "EACH PROCESS"], ...rows]);
+  },
+};
+
 /** Adds `instances` with its commands. */
 export function addInstances(program: Command, session: Session): void {
   const instances = program
@@ -33,6 +45,7 @@ export function addInstances(program: Command, session: Session): void {
   addInstanceCreate(instances, session);
   addInstanceUpdate(instances, session);
   addInstanceDelete(instances, session);
+  addTypes(instances, session, sizes);
   withExamples(instances, ["pilvi instances list", "pilvi instances create jobs --replicas 2"]);
 }
 

@@ -20,7 +20,22 @@ const [app, jobs] = [sampleInstance(), sampleInstance({ name: "jobs", type: "ser
 const worker = sampleProcess({ type: "worker", command: "php artisan queue:work", config: { tries: 3 } });
 const line = sampleProcess({ command: "node worker.js", processes: 2 }, "worker", LINE_ID);
 
+const sizes = {
+  general: [
+    {
+      name: "flex.c-1vcpu-256mb",
+      label: "Flex",
+      description: "1 vCPU · 256 MiB RAM",
+      cpu_type: "flex",
+      compute_class: "flex.c",
+      cpu_count: 1,
+      memory_mib: 256,
+    },
+  ],
+};
+
 const routes = {
+  "GET /instances/sizes": one(sizes),
   [`GET ${environmentPath}`]: one(sampleEnvironment()),
   [`GET ${environmentPath}/instances`]: list(app, jobs),
   [`POST ${environmentPath}/instances`]: one(jobs, 201),
@@ -81,6 +96,12 @@ describe("instances", () => {
       { ...scaled(3), uses_scheduler: true },
     ]);
     expect(requests).toContain(`PATCH /instances/${APP_ID}`);
+  });
+
+  test("sizes shows what each is, and the API's document for programs", async () => {
+    expect((await run("instances", "sizes")).stdout).toMatch(/^flex\.c-1vcpu-256mb +1 vCPU · 256 MiB RAM$/m);
+    const { stdout } = await run("instances", "sizes", "--json");
+    expect(JSON.parse(stdout)).toEqual({ data: sizes });
   });
 
   test("delete asks, and an unknown name is said", async () => {

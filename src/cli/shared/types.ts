@@ -1,11 +1,13 @@
-// The `types` command, which differs between kinds only in its list and its texts.
+// The command that lists types or sizes, which differs between kinds only in its list and its texts.
 import type { Command } from "commander";
 import type { PilviClient } from "../../sdk/index.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 
-/** The parts of a kind's `types` command. */
+/** The parts of a kind's command. */
 export interface TypesCommand<List> {
+  /** `types` when left out. */
+  name?: string;
   description: string;
   examples: string[];
   read(client: PilviClient): Promise<List>;
@@ -14,7 +16,7 @@ export interface TypesCommand<List> {
 
 /** Adds the command. */
 export function addTypes<List>(group: Command, session: Session, types: TypesCommand<List>): void {
-  const command = group.command("types").description(types.description);
+  const command = group.command(types.name ?? "types").description(types.description);
   withJson(command).action(async ({ json }: { json?: true }) => {
     const list = await types.read(await session.client());
     session.io.out(json === true ? jsonText(list) : types.text(list));

@@ -110,3 +110,5 @@ export const instanceSizeList = z.object({
     ),
   }),
 });
+
+export type InstanceSizeList = z.output<typeof instanceSizeList>;
