@@ -5,10 +5,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
-import { dirname, join, relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failuresOf, titleOf, withoutColors } from "./failures.mjs";
 import { processesAt, stateOf } from "./processes-at.mjs";
+import { jobsOf, nameOf } from "./test-jobs.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript, SetupError } from "./setup.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -26,15 +27,6 @@ const MAX_WORKERS = 4;
 
 /** When jobs are no longer begun, in milliseconds since 1970; `PILVI_TEST_UNTIL` gives it in seconds. */
 const UNTIL_MS = Number(process.env.PILVI_TEST_UNTIL ?? Infinity) * 1000;
-
-/** Files of `tests/api` in one process: enough for few starts of Postgres, few enough for all workers to have some. */
-const API_FILES = 8;
-
-/** The tests that kill processes or wait again and again, which take longest. */
-const LONG =
-  /crash|ledger|soak|\/(sleep|stopping|tour|story|queries|pusher-life|redis-parking|scheduler|websockets|keeper)\.test|backups\/databases/;
-/** The tests that read text alone, which take least. */
-const SHORT = /\/architecture\//;
 
 /** Says whether a path is that of a slow test, by the option that runs nothing else. */
 const SLOW_TESTS = {
@@ -136,47 +128,6 @@ async function runTests(bun, folder) {
 /** Most tests wait more than they work; those of tests/attack compare times on the machine. */
 function workerCount() {
   return mode === "--attack" ? 1 : cpus().length + 2;
-}
-
-/**
- * Files of one folder of `src/` are quick and run together, some files of `tests/api` share a process and its Postgres,
- * and every other file of `tests/` runs by itself; long jobs are begun first and the shortest last, so that all
- * workers have something to do until the end.
- */
-function jobsOf(files) {
-  const { src = [], tests = [] } = groupBy(files, (file) => file.split(sep)[1]);
-  const folders = groupBy(src, (file) => file.split(sep)[2]);
-  const { api = [], others = [] } = groupBy(tests, (file) =>
-    file.split(sep)[2] === "api" ? "api" : "others",
-  );
-  const { long = [], medium = [], short = [] } = groupBy(others, lengthOf);
-  return [
-    ...Object.values(folders),
-    ...slices(long, 1),
-    ...slices(api, API_FILES),
-    ...slices([...medium, ...short], 1),
-  ];
-}
-
-function lengthOf(file) {
-  if (LONG.test(file)) return "long";
-  return SHORT.test(file) ? "short" : "medium";
-}
-
-function slices(files, count) {
-  const starts = Array.from({ length: Math.ceil(files.length / count) }, (_, index) => index * count);
-  return starts.map((start) => files.slice(start, start + count));
-}
-
-/** `Object.groupBy`, which Node 18 does not have. */
-function groupBy(items, keyOf) {
-  const groups = {};
-  for (const item of items) (groups[keyOf(item)] ??= []).push(item);
-  return groups;
-}
-
-function nameOf(files) {
-  return files.length === 1 ? files[0] : dirname(files[0]);
 }
 
 /** Runs a job in a folder of its own, where nothing may be left. */
