@@ -22,11 +22,13 @@ const CLIENTS = "100k";
 const BAN = "10m";
 
 /** What only scanners ask for. Paths of programs that people use, such as WordPress, are not among them. */
-const SCANNED = {
-  sub: ["/.git/", "/.svn/", "/.hg/", "/.aws/", "/.ssh/", "/vendor/phpunit/", "/_ignition/execute-solution"],
-  beg: ["/boaform/", "/hnap1", "/phpmyadmin", "/pma/", "/solr/admin/", "/.env"],
-  end: ["/.env", "/.ds_store", "/.htpasswd", "/.htaccess", "/eval-stdin.php", "/id_rsa"],
-};
+const SCANNED = [
+  "/[.](git|svn|hg|aws|ssh)/",
+  "/vendor/phpunit/",
+  "/_ignition/execute-solution",
+  "^/(boaform/|hnap1|phpmyadmin|pma/|solr/admin/|[.]env)",
+  "/([.](env|ds_store|htpasswd|htaccess)|eval-stdin[.]php|id_rsa)$",
+];
 
 const FRAMES = { deny: "DENY", sameorigin: "SAMEORIGIN", all: "" } as const;
 const LEVELS = { challenge: "c", throttle: "t", ban: "b" } as const;
@@ -161,7 +163,7 @@ export interface PolicyRules {
 
 /** @param key the secret of challenges, in base64. */
 export function policyRules(key: string): Record<Strictness, PolicyRules> {
-  const scans = scanRules(`if { ${field("scans")} -m str x }`);
+  const scans = scanRules(`{ ${field("scans")} -m str x }`);
   const answers = responseRules();
   return {
     usual: { requests: scanRules(""), answers: usualAnswers() },
@@ -175,18 +177,16 @@ function usualAnswers(): string[] {
 }
 
 /**
- * Rules that refuse the requests of scanners. The host's own probes pass.
+ * Rules that refuse the requests of scanners, with and without characters in codes. The host's own probes pass.
  * @param condition which requests are looked at.
  */
 function scanRules(condition: string): string[] {
+  const scanned = `-m reg -i '${SCANNED.join("|")}'`;
   return [
-    // A path that cannot be decoded is judged as it is.
-    `http-request set-var(txn.lower_path) path,lower ${condition}`,
-    `http-request set-var(txn.lower_path) path,url_dec,lower ${condition}`,
-    ...Object.entries(SCANNED).map(
-      ([match, paths]) => `acl is_scan var(txn.lower_path) -m ${match} ${paths.join(" ")}`,
-    ),
-    `${REFUSED} is_scan ${NO_PROBE}`,
+    `acl is_scan path ${scanned}`,
+    `${REFUSED} ${condition} is_scan ${NO_PROBE}`,
+    // Most paths have no codes, and a path with a wrong code is judged as it is alone.
+    `${REFUSED} ${condition} { path -m sub % } { path,url_dec ${scanned} } ${NO_PROBE}`,
   ];
 }
 
@@ -243,7 +243,7 @@ function challengeRules(key: string): string[] {
 
 /** A header that an answer gets when the application has not set it. */
 function set(name: string, value: string, condition = ""): string {
-  return `http-response set-header ${name} ${value} if ${condition} !{ res.hdr(${name}) -m found }`;
+  return `http-response add-header ${name} ${value} if ${condition} !{ res.hdr(${name}) -m found }`;
 }
 
 /** Rules that add headers to answers. What an application says itself stays. */
