@@ -21,20 +21,22 @@ const APPLICATIONS = countOption(200);
 const WARM_UP = 10;
 /** The number of deployments at a time. */
 const AT_ONCE = 2;
+/** By then idle processes have given memory back; see src/lib/idle-memory.ts. */
+const GIVEN_BACK_MS = 75_000;
 const TARGET_KB = 100;
 const NONE: Memory = { rss: 0, pss: 0, own: 0 };
 
 await runBench(
-  `sleeping-applications: ${APPLICATIONS} sleeping applications, PSS of up, host, control and gateway, and of the edge`,
+  `sleeping-applications: ${APPLICATIONS} sleeping applications, PSS of up, host, control, gateway and keeper, and of the edge`,
   async ({ pilvi }) => {
     const [first = ""] = await deployAll(pilvi, 1, 0);
     const awake = growth(NONE, memoryOf(processesOf(pilvi, first)), 1);
     await suspend(pilvi, first);
     for (const id of await deployAll(pilvi, WARM_UP, 1)) await suspend(pilvi, id);
-    const before = await measured(pilvi);
+    const before = await measured(pilvi, GIVEN_BACK_MS);
     const beforeRestarted = await restart(pilvi);
     const sleeping = await deployAll(pilvi, APPLICATIONS, 1 + WARM_UP);
-    const after = await measured(pilvi);
+    const after = await measured(pilvi, GIVEN_BACK_MS);
     const afterRestarted = await restart(pilvi);
     printColumns("PSS", "private");
     printRow("an application that is awake (baseline)", ...[awake.pss, awake.own].map(megabytes));
@@ -77,8 +79,8 @@ function driverOf(pilvi: TestPilvi) {
   return localDriver(hostSocket(pilvi.dataDir), { log: createLog("bench", "error") });
 }
 
-async function measured(pilvi: TestPilvi): Promise<{ own: Memory; edge: Memory }> {
-  return { own: await restingMemory(pilvi), edge: memoryOf(processesOf(pilvi, EDGE_ID)) };
+async function measured(pilvi: TestPilvi, settleMs?: number): Promise<{ own: Memory; edge: Memory }> {
+  return { own: await restingMemory(pilvi, settleMs), edge: memoryOf(processesOf(pilvi, EDGE_ID)) };
 }
 
 /** The memory of a restarted Pilvi; the applications sleep on. */

@@ -12,12 +12,13 @@ export function gatewayPid(pilvi: TestPilvi): number {
   return pid;
 }
 
-/** The memory of `up`, host, control plane and gateway together when they are at rest. */
-export async function restingMemory(pilvi: TestPilvi): Promise<Memory> {
-  await Bun.sleep(SETTLE_MS);
-  const [control, host] = [pilvi.pidOf("control"), pilvi.pidOf("host")];
-  if (control === undefined || host === undefined) throw new Error("Pilvi does not run");
-  return memoryOf([pilvi.pid, control, host, gatewayPid(pilvi)]);
+/** The memory of `up`, host, control plane, gateway and keeper together when they are at rest. */
+export async function restingMemory(pilvi: TestPilvi, settleMs = SETTLE_MS): Promise<Memory> {
+  await Bun.sleep(settleMs);
+  const [control, host, keeper] = [pilvi.pidOf("control"), pilvi.pidOf("host"), pilvi.pidOf("keeper")];
+  if (control === undefined || host === undefined || keeper === undefined)
+    throw new Error("Pilvi does not run");
+  return memoryOf([pilvi.pid, control, host, gatewayPid(pilvi), keeper]);
 }
 
 /** The memory of a process at rest. */

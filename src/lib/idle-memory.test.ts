@@ -11,7 +11,7 @@ class Process {
   readonly #memory = new IdleMemory({
     cpuMs: () => this.#now.cpuMs,
     nowMs: () => this.#now.nowMs,
-    shrink: () => (this.times += 1),
+    giveBack: () => (this.times += 1),
   });
 
   minutes(...shares: number[]): number {

@@ -14,7 +14,7 @@ export interface IdleMemoryParts {
   /** The processor time of the process so far. */
   cpuMs(): number;
   nowMs(): number;
-  shrink(): void;
+  giveBack(): void;
 }
 
 export class IdleMemory {
@@ -38,22 +38,32 @@ export class IdleMemory {
     if (!this.#hasWorked || share >= IDLE || now.nowMs < this.#nextMs) return;
     this.#hasWorked = false;
     this.#nextMs = now.nowMs + LEAST_PAUSE_MS;
-    this.#parts.shrink();
+    this.#parts.giveBack();
   }
 }
 
 /**
- * Gives memory back after work, once idle, as long as the process lives. The process stops for some milliseconds, and
- * compiles its code anew when it is needed next: no process on the way of a wake may do this.
+ * Gives all memory back after work that a process can do without, compiled code too, as long as the process lives. The
+ * process stops for some milliseconds, and compiles its code anew when it is needed next: no process on the way of a
+ * wake may do this.
  */
 export function shrinkWhenIdle(): void {
+  lookForEver(() => Bun.shrink());
+}
+
+/** Gives the garbage of work back, as long as the process lives. The process stops for some milliseconds each time. */
+export function collectWhenIdle(): void {
+  lookForEver(() => Bun.gc(true));
+}
+
+function lookForEver(giveBack: () => void): void {
   const memory = new IdleMemory({
     cpuMs: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1_000;
     },
     nowMs: () => performance.now(),
-    shrink: () => Bun.shrink(),
+    giveBack,
   });
   setInterval(() => memory.look(), LOOK_INTERVAL_MS).unref();
 }
