@@ -45,6 +45,8 @@ export class Runner {
   /** The context that the folders and files were made for. A start with the same context does not make them again. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
+  /** The process that the host has killed itself, whose end is no crash. */
+  #killed: EngineProcess | null = null;
   /** The program of a process that was found; null when it cannot be determined. */
   #foundAs: InstalledEngine | null = null;
   /** Whether the data was made for the engine that runs, and neither a client nor the host has changed it since. */
@@ -214,7 +216,9 @@ export class Runner {
 
   /** Kills the known process at once, which ends every wait for its answer; `stop` does the rest. */
   kill(): void {
-    if (this.#process !== null) killEngine(this.#process);
+    if (this.#process === null) return;
+    this.#killed = this.#process;
+    killEngine(this.#process);
   }
 
   /**
@@ -275,7 +279,7 @@ export class Runner {
   #ended(ended: EngineProcess): void {
     if (this.#process !== ended) return;
     this.#process = null;
-    this.#journal.ended("crashed");
+    this.#journal.ended(this.#killed === ended ? "stopped" : "crashed");
     this.#parts.onEnded(ended);
   }
 
