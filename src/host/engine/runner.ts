@@ -146,7 +146,8 @@ export class Runner {
     if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
     await this.stop("SIGKILL");
     if (fault !== null) throw fault;
-    throw new PublicError("The engine did not become ready in time.");
+    const delay = engine.explainDelay?.(context, this.#logOf(running));
+    throw new PublicError(delay ?? "The engine did not become ready in time.");
   }
 
   /**
@@ -270,10 +271,14 @@ export class Runner {
     return hasEnded;
   }
 
-  #endedEarly(engine: Engine, { logStartsAt }: EngineProcess): PublicError {
+  #endedEarly(engine: Engine, ended: EngineProcess): PublicError {
+    return new PublicError(engine.explain(this.#logOf(ended)));
+  }
+
+  /** Customers read messages that are made of it, and host paths must not reach them. */
+  #logOf({ logStartsAt }: EngineProcess): string {
     const { log, path } = this.#parts.folder;
-    // Customers read this message, and host paths must not reach them.
-    return new PublicError(engine.explain(readTail(log, logStartsAt).replaceAll(`${path}/`, "")));
+    return readTail(log, logStartsAt).replaceAll(`${path}/`, "");
   }
 
   #ended(ended: EngineProcess): void {
