@@ -282,4 +282,6 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   stopTimeoutOf?(spec: S): number;
   /** Explains in a sentence why the engine ended, from the end of its log. */
   explain(logTail: string): string;
+  /** Explains in a sentence why it was not ready in time; left out by an engine of which there is nothing to say. */
+  explainDelay?(context: EngineContext<S>, logTail: string): string;
 }

@@ -22,12 +22,15 @@ const { writeFileSync } = require("node:fs");
 process.on("SIGTERM", () => { console.log("ending well"); process.exit(0); });
 createServer((request, response) => {
   if (request.url === "/crash") process.exit(7);
-  if (request.url === "/fail") response.statusCode = 500;
+  if (request.url === "/fail") { response.statusCode = 500; console.log("no key\\n#0 /app/a.php(3): a()"); }
   const tried = (() => { try { writeFileSync("/app/x", "x"); return "written"; } catch (error) { return error.code; } })();
   response.end(JSON.stringify({ uid: process.getuid(), secret: process.env.SECRET, tried, runs: process.versions.bun ? "bun" : "node" }));
 }).listen(process.env.PORT, process.env.HOST);
 console.log("listening");
 `;
+
+const FAILS =
+  /^The application did not answer \/fail with a status below 500 within 1 s\. Its last lines:\n(?:.+\n)*no key$/;
 
 async function released(files: Record<string, string>): Promise<string> {
   const build = await host.build({}, files);
@@ -109,7 +112,8 @@ test("an application that ends, hangs or answers with errors has failed, with it
     lastError: expect.stringContaining("no database here"),
   });
   const fails = applicationSpec({ release, healthPath: "/fail", startTimeoutSeconds: 1 });
-  expect(await host.host.ensure(fails)).toMatchObject({ state: "failed" });
+  const { state, lastError } = await host.host.ensure(fails);
+  expect([state, lastError]).toEqual(["failed", expect.stringMatching(FAILS)]);
   await Promise.all([host.host.remove(ends.id), host.host.remove(fails.id)]);
 });
 

@@ -23,6 +23,7 @@ const PHP = {
 const INDEX = `<?php
 if ($_SERVER["REQUEST_URI"] === "/write") file_put_contents("/app/storage/evil.php", "<?php echo 'run';");
 if ($_SERVER["REQUEST_URI"] === "/log") error_log("a line for its maker");
+if ($_SERVER["REQUEST_URI"] === "/long") file_put_contents("php://stderr", str_repeat("x", 20_000) . "\n");
 if ($_SERVER["REQUEST_URI"] === "/slow") { touch("/app/storage/slow"); sleep(1); }
 if ($_SERVER["REQUEST_URI"] === "/kill") posix_kill(posix_getppid(), 9);
 header("Content-Type: application/json");
@@ -126,8 +127,11 @@ test("messages of PHP come into the log of the environment", async () => {
   const spec = specOf();
   await host.host.ensure(spec);
   await get(spec, "/log");
+  await get(spec, "/long", { method: "POST", body: new URLSearchParams({ text: "y".repeat(100_000) }) });
   const { log } = instanceFolder(host.dataDir, spec.id);
   await until("the line is there", async () => /^.*a line for its maker$/m.test(await Bun.file(log).text()));
+  await until("the long line is whole", async () => /^x{20000}$/m.test(await Bun.file(log).text()));
+  expect(await Bun.file(log).text()).not.toContain("temporary file");
 });
 
 test("the next host finds PHP running; a restart lets a request end, and a removal leaves no process", async () => {

@@ -45,6 +45,7 @@ export const application: Engine<ApplicationSpec> = {
   stopTimeoutMs: 10_000,
   stopTimeoutOf: ({ shutdownTimeoutSeconds }) => shutdownTimeoutSeconds * 1_000,
   explain,
+  explainDelay,
 };
 
 /** A process without a port has nothing to ask: it counts as running when it has not ended for a while. */
@@ -190,8 +191,22 @@ function missingCommand(): never {
 }
 
 function explain(logTail: string): string {
-  const lines = logTail.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("# pilvi "));
-  if (lines.length === 0) return "The application ended before it was ready, without a word.";
-  const end = lines.slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARACTERS);
+  const end = lastLines(logTail);
+  if (end === "") return "The application ended before it was ready, without a word.";
   return `The application ended before it was ready. Its last lines:\n${end}`;
+}
+
+function explainDelay({ spec }: EngineContext<ApplicationSpec>, logTail: string): string {
+  const { healthPath: path, startTimeoutSeconds: seconds } = spec;
+  const missing = path === null ? "listen at its port" : `answer ${path} with a status below 500`;
+  const end = lastLines(logTail);
+  return `The application did not ${missing} within ${seconds} s.${end === "" ? "" : ` Its last lines:\n${end}`}`;
+}
+
+/** Frames of PHP's traces are left out: a trace alone would fill the lines, and it follows what it is about. */
+function lastLines(logTail: string): string {
+  const lines = logTail
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !/^(?:# pilvi |#\d+ |\[stacktrace\]$|"\} *$)/.test(line));
+  return lines.slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARACTERS);
 }

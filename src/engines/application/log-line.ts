@@ -21,19 +21,28 @@ const LEVELS = new Map<string, LogLevel>(
 /** The levels of pino and bunyan are numbers from 10 to 60. */
 const NUMBERED: LogLevel[] = ["debug", "debug", "info", "warning", "error", "error"];
 
+/** The levels of Monolog are numbers from 100 to 600. */
+const MONOLOG: LogLevel[] = ["debug", "debug", "info", "warning", "error", "error", "error"];
+
 /** Reads a line of anything that a customer's program writes. */
 export function readLogLine(text: string): ParsedLine {
   const line = objectIn(text);
   if (line === null) return plainLine(text);
-  const { level, time, timestamp, msg, message } = line;
+  const { level, time, timestamp, datetime, msg, message } = line;
   const said = [msg, message].find((each) => typeof each === "string");
   if (typeof said !== "string") return plainLine(text);
-  return { atMs: timeOf(time ?? timestamp), level: levelOf(level), message: text };
+  return { atMs: timeOf(time ?? timestamp ?? datetime), level: levelOf(level), message: text };
 }
 
 function levelOf(level: unknown): LogLevel {
-  if (typeof level === "number") return NUMBERED[Math.floor(level / 10) - 1] ?? "info";
-  return typeof level === "string" ? (LEVELS.get(level.toLowerCase()) ?? "info") : "info";
+  if (typeof level === "string") return levelNamed(level);
+  if (typeof level !== "number") return "info";
+  return (level < 100 ? NUMBERED[Math.floor(level / 10) - 1] : MONOLOG[Math.floor(level / 100)]) ?? "info";
+}
+
+/** The level of a logger's word for it. */
+export function levelNamed(name: string): LogLevel {
+  return LEVELS.get(name.toLowerCase()) ?? "info";
 }
 
 function timeOf(time: unknown): number | null {

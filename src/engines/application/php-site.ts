@@ -41,6 +41,8 @@ export function fpmConfig({ memoryBytes, shutdownSeconds }: PhpSite): string {
     // The option that leads messages to the standard error output leaves this file unused.
     "error_log = /dev/null",
     "log_level = warning",
+    // php-fpm breaks longer lines of its processes, and a broken line of JSON cannot be read.
+    "log_limit = 65535",
     "daemonize = no",
     `process_control_timeout = ${shutdownSeconds + 1}s`,
     "[application]",
@@ -76,7 +78,8 @@ export function phpSiteConfig({
     "daemon off;",
     "worker_processes 1;",
     `pid ${NGINX_PID};`,
-    "error_log stderr warn;",
+    // A warning would come with each body that is longer than a buffer.
+    "error_log stderr error;",
     "events { worker_connections 4096; }",
     "http {",
     ...temporaryPaths("/tmp"),

@@ -45,6 +45,8 @@ export class Runner {
   /** The context that the folders and files were made for. A start with the same context does not make them again. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
+  /** The process that the host has killed itself, whose end is no crash. */
+  #killed: EngineProcess | null = null;
   /** The program of a process that was found; null when it cannot be determined. */
   #foundAs: InstalledEngine | null = null;
   /** Whether the data was made for the engine that runs, and neither a client nor the host has changed it since. */
@@ -144,7 +146,8 @@ export class Runner {
     if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
     await this.stop("SIGKILL");
     if (fault !== null) throw fault;
-    throw new PublicError("The engine did not become ready in time.");
+    const delay = engine.explainDelay?.(context, this.#logOf(running));
+    throw new PublicError(delay ?? "The engine did not become ready in time.");
   }
 
   /**
@@ -214,7 +217,9 @@ export class Runner {
 
   /** Kills the known process at once, which ends every wait for its answer; `stop` does the rest. */
   kill(): void {
-    if (this.#process !== null) killEngine(this.#process);
+    if (this.#process === null) return;
+    this.#killed = this.#process;
+    killEngine(this.#process);
   }
 
   /**
@@ -266,16 +271,20 @@ export class Runner {
     return hasEnded;
   }
 
-  #endedEarly(engine: Engine, { logStartsAt }: EngineProcess): PublicError {
+  #endedEarly(engine: Engine, ended: EngineProcess): PublicError {
+    return new PublicError(engine.explain(this.#logOf(ended)));
+  }
+
+  /** Customers read messages that are made of it, and host paths must not reach them. */
+  #logOf({ logStartsAt }: EngineProcess): string {
     const { log, path } = this.#parts.folder;
-    // Customers read this message, and host paths must not reach them.
-    return new PublicError(engine.explain(readTail(log, logStartsAt).replaceAll(`${path}/`, "")));
+    return readTail(log, logStartsAt).replaceAll(`${path}/`, "");
   }
 
   #ended(ended: EngineProcess): void {
     if (this.#process !== ended) return;
     this.#process = null;
-    this.#journal.ended("crashed");
+    this.#journal.ended(this.#killed === ended ? "stopped" : "crashed");
     this.#parts.onEnded(ended);
   }
 

@@ -168,6 +168,14 @@ describe("the log of an environment", () => {
     expect(data.map(({ message }) => message)).toEqual([expect.stringContaining("second listens")]);
   });
 
+  test("says that the process of a former deployment was ended, and nothing of a crash", async () => {
+    await pilvi.api("PATCH", `/environments/${application.environmentId}`, { shutdown_timeout: 1 });
+    const former = (await application.deploy(bunServer("former"))).id;
+    await application.deploy(bunServer("next"));
+    await untilThere({ type: "system", deployment: former, query: "was ended" });
+    expect(await all({ type: "system", deployment: former, query: "by itself" })).toEqual([]);
+  });
+
   test("is followed with each entry once, also by a client that comes back", async () => {
     const client = new PilviClient({ url: pilvi.url, token: TOKEN });
     const environments = client.applications.environments(application.id);

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../../src/lib/errors.ts";
 import { ensureChromium } from "./chromium.ts";
+import { ensureLaravel } from "./laravel.ts";
 import { PHP_EXTENSIONS, PHP_HOME, phpProgram, PROGRAMS_HOME } from "./programs.ts";
 import { ensureSshServer } from "./ssh-server.ts";
 import { unpackPackages } from "./unpack-packages.ts";
@@ -76,6 +77,10 @@ if (phpProgram() === null) {
     process.stderr.write(`There is no PHP for the tests: ${messageOf(error)}\n`),
   );
 }
+
+await ensureLaravel().catch((error: unknown) =>
+  process.stderr.write(`There is no Laravel for the tests: ${messageOf(error)}\n`),
+);
 
 // Several tests would fetch them at the same time otherwise.
 await ensureChromium();

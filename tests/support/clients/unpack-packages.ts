@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Apt } from "../../../src/engines/install/apt.ts";
+import { Apt, type DebianPackage } from "../../../src/engines/install/apt.ts";
 import { distributionSources, readSystemSources } from "../../../src/engines/install/apt-sources.ts";
 import { readOsRelease } from "../../../src/engines/install/hints.ts";
 import { mustRun } from "../../../src/engines/install/run.ts";
@@ -10,11 +10,13 @@ import { mustRun } from "../../../src/engines/install/run.ts";
 /**
  * The folder then holds the packages and those of their dependencies that the system lacks, or does not exist at all.
  * @param finish completes the folder while it has a temporary name.
+ * @param isWanted chooses among the packages and all of their dependencies, even those that the system has.
  */
 export async function unpackPackages(
   packages: string[],
   home: string,
   finish: (folder: string) => Promise<void> = () => Promise.resolve(),
+  isWanted?: (each: DebianPackage) => boolean,
 ): Promise<void> {
   const os = readOsRelease();
   const work = await mkdtemp(join(tmpdir(), "pilvi-programs-"));
@@ -22,9 +24,11 @@ export async function unpackPackages(
   const unfinished = `${home}.${process.pid}`;
   try {
     const release = os.UBUNTU_CODENAME ?? os.VERSION_CODENAME ?? "";
-    const apt = await Apt.create(join(work, "apt"), distributionSources(await readSystemSources(), release));
+    const sources = distributionSources(await readSystemSources(), release);
+    const apt = await Apt.create(join(work, "apt"), sources, { isBare: isWanted !== undefined });
     await apt.update();
-    const wanted = await apt.resolve(packages);
+    const resolved = await apt.resolve(packages);
+    const wanted = isWanted === undefined ? resolved : resolved.filter(isWanted);
     await apt.download(wanted);
     await mkdir(unfinished, { recursive: true });
     for (const each of wanted)

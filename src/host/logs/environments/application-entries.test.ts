@@ -43,3 +43,65 @@ test("members that hold each other ten thousands of times are plain text, since 
   const usual = { msg: "a", context: { b: [{ c: [{ d: 1 }] }] } };
   expect(read(JSON.stringify(usual))).toMatchObject([{ m: "a", x: { context: usual.context } }]);
 });
+
+const SAID = "[2026-11-27 18:12:42] production.ERROR:";
+const FAULT =
+  '"exception":"[object] (App\\\\Exceptions\\\\NoBasket(code: 7): No basket at /app/app/Pay.php:45)';
+const TRACE = ["[stacktrace]", "#0 /app/vendor/a.php(3): App\\\\Pay->pay()", "#1 {main}", '"} '];
+
+test("what Laravel writes with a level has that level, and an exception its trace in one entry", () => {
+  expect(
+    read(
+      '[2026-11-27 18:12:42] production.WARNING: low {"left":2} ',
+      "[2026-11-27T18:12:42.123456+00:00] app.INFO: hello [] []",
+      `${SAID} No basket {"userId":1,${FAULT}`,
+      ...TRACE,
+      "plain",
+    ),
+  ).toEqual([
+    {
+      l: "warning",
+      y: "application",
+      m: 'low {"left":2}',
+      x: expect.objectContaining({ channel: "production" }),
+      o: 1,
+    },
+    { l: "info", y: "application", m: "hello [] []", x: expect.objectContaining({ channel: "app" }), o: 2 },
+    {
+      l: "error",
+      y: "exception",
+      m: "No basket",
+      x: {
+        class: "App\\Exceptions\\NoBasket",
+        code: 7,
+        file: "/app/app/Pay.php:45",
+        trace: ["#0 /app/vendor/a.php(3): App\\Pay->pay()", "#1 {main}"],
+      },
+      o: 7,
+    },
+    { t: null, l: "info", y: "application", m: "plain", o: 8 },
+  ]);
+});
+
+test("a message of Laravel's may have several lines, and its end may come later or never", () => {
+  const first = `${SAID} no relation "x"`;
+  const lines = [first, "LINE 1: select", "  ^", `(SQL: select) {${FAULT}`, ...TRACE];
+  expect(read(...lines)).toMatchObject([
+    { y: "exception", m: 'no relation "x"\nLINE 1: select\n  ^\n(SQL: select)', o: 8 },
+  ]);
+  const early = lines.slice(0, 3).map((text, index) => ({ text, end: index + 1 }));
+  expect(entriesOf(early, false)).toEqual({ entries: [], end: null });
+  expect(read(first, "a", `${SAID} next  `)).toMatchObject([
+    { l: "error", m: 'no relation "x"' },
+    { l: "info", m: "a" },
+    { l: "error", m: "next" },
+  ]);
+});
+
+test("a line of JSON of Monolog's has its level and its time", () => {
+  const line = { message: "slow", context: {}, level: 300, level_name: "WARNING", channel: "production" };
+  const datetime = "2026-03-15T08:16:12.345678+00:00";
+  expect(read(JSON.stringify({ ...line, datetime, extra: {} }))).toMatchObject([
+    { t: Date.UTC(2026, 2, 15, 8, 16, 12, 345), l: "warning", m: "slow", x: { channel: "production" } },
+  ]);
+});

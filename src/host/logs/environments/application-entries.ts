@@ -4,6 +4,7 @@ import type { LogLevel } from "../../../contracts/logs.ts";
 import { readLogLine } from "../../../engines/application/log-line.ts";
 import { START_MARK } from "../../os/engine-log.ts";
 import type { NewEntry } from "./entry.ts";
+import { entryLength, isWhole, monologEntry, startsEntry } from "./monolog-entries.ts";
 
 /** A line of the output, with the offset after it. */
 export interface OutputLine {
@@ -44,7 +45,7 @@ export function entriesOf(
   for (let at = 0; at < lines.length;) {
     const line = lines[at];
     if (line === undefined) break;
-    const count = blockLength(lines, at);
+    const count = blockLength(lines, at, isSettled);
     const isOpen = at + count === lines.length && count < MAX_TRACE_LINES && mayGoOn(lines, at, count);
     if (isOpen && !isSettled) break;
     const block = lines.slice(at, at + count);
@@ -52,20 +53,25 @@ export function entriesOf(
     at += count;
     readTo = end;
     if (line.text.trim() === "" || MARKED.test(line.text)) continue;
-    entries.push({ ...(count > 1 ? exceptionOf(block) : entryOf(line.text)), o: end });
+    entries.push({ ...entryOfBlock(block.map(({ text }) => text)), o: end });
   }
   return { entries, end: readTo };
 }
 
 function mayGoOn(lines: readonly OutputLine[], at: number, count: number): boolean {
   const text = lines[at]?.text ?? "";
+  if (startsEntry(text)) return !isWhole(lines.slice(at, at + count).map((line) => line.text));
   return count > 1 || text === PYTHON || firstOf(text) !== null;
 }
 
 /** How many lines from one on belong together. */
-function blockLength(lines: readonly OutputLine[], at: number): number {
+function blockLength(lines: readonly OutputLine[], at: number, isSettled: boolean): number {
   const text = (index: number) => lines[index]?.text;
   const limit = Math.min(lines.length, at + MAX_TRACE_LINES);
+  if (startsEntry(text(at))) {
+    const texts = lines.slice(at, limit).map((line) => line.text);
+    return entryLength(texts, isSettled || limit < lines.length);
+  }
   let end = at + 1;
   if (text(at) === PYTHON) {
     while (end < limit && /^\s/.test(text(end) ?? "")) end += 1;
@@ -90,8 +96,13 @@ function isTrace(text: string | undefined): boolean {
   return text !== undefined && TRACE.test(text);
 }
 
-function exceptionOf(block: readonly OutputLine[]): NewEntry {
-  const texts = block.map(({ text }) => text);
+function entryOfBlock(texts: readonly string[]): NewEntry {
+  const [text = ""] = texts;
+  if (startsEntry(text)) return monologEntry(texts);
+  return texts.length > 1 ? exceptionOf(texts) : entryOf(text);
+}
+
+function exceptionOf(texts: readonly string[]): NewEntry {
   const isPython = texts[0] === PYTHON;
   const first = (isPython ? texts.at(-1) : texts[0]) ?? "";
   const { name, message } = firstOf(first) ?? { name: null, message: first };

@@ -108,7 +108,7 @@ async function specOf(
   { context, environment, command }: Run,
   { deployment, plan, runtime }: { deployment: DeploymentRow; plan: Plan; runtime: Runtime },
 ): Promise<BuildSpec & { release: string }> {
-  const variables = await runVariables(context, environment);
+  const variables = await runVariables(context, environment, plan);
   const instance = await servingInstance(context.db, environment.id);
   const { memoryBytes, cpus } = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
   const reaches = await attachedInstances(context.db, environment);

@@ -1,4 +1,5 @@
 // The variables that the processes of an environment get: those of what is attached, and those of its customer.
+import type { Plan } from "../../../contracts/plan.ts";
 import type { KindContext } from "../../kind.ts";
 import { urlOf } from "./address.ts";
 import type { EnvironmentRow } from "./store.ts";
@@ -15,10 +16,26 @@ const PUBLIC_PREFIXES = [
   "EXPO_PUBLIC_",
 ];
 
-/** All variables of a process by name; a customer's own value goes before that of an attached resource. */
+/** Variables of a process that runs a framework, where its customer has not set them. */
+const FRAMEWORK_VARIABLES: Record<string, Record<string, string>> = {
+  Laravel: {
+    // Its own choice is a file in the release, which nobody reads and which ends with the process.
+    LOG_CHANNEL: "stderr",
+    // A build caches the configuration without the variables, and closures of routes signed without the key. So these
+    // caches of a build are passed over.
+    APP_CONFIG_CACHE: "bootstrap/cache/config-of-process.php",
+    APP_ROUTES_CACHE: "bootstrap/cache/routes-of-process.php",
+  },
+};
+
+/**
+ * All variables of a process by name. A customer's own value goes before that of an attached resource.
+ * @param plan that of the release.
+ */
 export async function runVariables(
   context: KindContext,
   environment: EnvironmentRow,
+  plan: Pick<Plan, "framework"> | null,
 ): Promise<Record<string, string>> {
   const { databaseSchemaId, cacheId, websocketApplicationId } = environment;
   const attached = await Promise.all([
@@ -27,7 +44,8 @@ export async function runVariables(
     websocketApplicationId === null ? {} : context.connectionVariables("websockets", websocketApplicationId),
   ]);
   const address = { APP_URL: urlOf(environment, context.edge), PILVI_ENVIRONMENT: environment.slug };
-  return Object.assign(address, ...attached, ownVariables(context, environment));
+  const own = ownVariables(context, environment);
+  return Object.assign(address, FRAMEWORK_VARIABLES[plan?.framework ?? ""], ...attached, own);
 }
 
 /** The variables of a build: public values alone, so that no release has a secret in it. */

@@ -140,7 +140,7 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
   const current = currentDeploymentId === null ? undefined : await loadDeployment(db, currentDeploymentId);
   const deployment = isRollout ? open : current;
   if (deployment === undefined) return null;
-  const variables = await runVariables(context, environment);
+  const variables = await runVariables(context, environment, deployment.plan);
   const reaches = await attachedInstances(db, environment);
   const instance = await servingInstance(db, environment.id);
   const size = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);

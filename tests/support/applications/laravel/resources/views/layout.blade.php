@@ -1,0 +1,5 @@
+<!doctype html>
+<html lang="en">
+<title>@yield('title')</title>
+@yield('content')
+</html>
