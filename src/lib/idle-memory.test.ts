@@ -11,7 +11,7 @@ class Process {
   readonly #memory = new IdleMemory({
     cpuMs: () => this.#now.cpuMs,
     nowMs: () => this.#now.nowMs,
-    giveBack: () => (this.times += 1),
+    release: () => (this.times += 1),
   });
 
   minutes(...shares: number[]): number {

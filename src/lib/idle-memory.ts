@@ -14,7 +14,7 @@ export interface IdleMemoryParts {
   /** The processor time of the process so far. */
   cpuMs(): number;
   nowMs(): number;
-  giveBack(): void;
+  release(): void;
 }
 
 export class IdleMemory {
@@ -38,7 +38,7 @@ export class IdleMemory {
     if (!this.#hasWorked || share >= IDLE || now.nowMs < this.#nextMs) return;
     this.#hasWorked = false;
     this.#nextMs = now.nowMs + LEAST_PAUSE_MS;
-    this.#parts.giveBack();
+    this.#parts.release();
   }
 }
 
@@ -56,14 +56,14 @@ export function collectWhenIdle(): void {
   lookForEver(() => Bun.gc(true));
 }
 
-function lookForEver(giveBack: () => void): void {
+function lookForEver(release: () => void): void {
   const memory = new IdleMemory({
     cpuMs: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1_000;
     },
     nowMs: () => performance.now(),
-    giveBack,
+    release,
   });
   setInterval(() => memory.look(), LOOK_INTERVAL_MS).unref();
 }
