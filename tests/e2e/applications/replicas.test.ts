@@ -66,7 +66,9 @@ async function untilRunning(counts: number[]): Promise<void> {
 async function wordsOfWorkers(): Promise<string[]> {
   const path = `/environments/${application.environmentId}/logs?type=application&per_page=300`;
   const { body } = await pilvi.api<{ data: { message: string }[] }>("GET", path);
-  return body.data.map(({ message }) => message.replace(" undefined", ""));
+  // The shell of a former web process says how its command ended.
+  const words = body.data.filter(({ message }) => message !== "Terminated");
+  return words.map(({ message }) => message.replace(" undefined", ""));
 }
 
 /** The answers of some requests, each answer once. */

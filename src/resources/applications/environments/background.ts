@@ -9,7 +9,7 @@ import { everyMinute, hasSchedule } from "../background-processes/scheduler.ts";
 import { backgroundProcessesOf, type BackgroundProcessRow } from "../background-processes/store.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
 import { sizeNamed } from "../instances/sizes.ts";
-import { removeProcesses } from "./place.ts";
+import { endProcesses } from "./place.ts";
 import { backgroundRunsOf, insertBackgroundRun, type BackgroundRun } from "./processes.ts";
 import { backgroundSpecOf, digestOf, type UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
@@ -52,7 +52,7 @@ export async function ensureBackgroundPlaced(
   const placed = kept.flat();
   const keptIds = new Set(placed.map(({ id }) => id));
   const outdated = runs.filter(({ id }) => !keptIds.has(id));
-  if (await areEnding(context, host, outdated)) return { runs: placed, isEnding: true };
+  if ((await endProcesses(context, host, outdated)).length > 0) return { runs: placed, isEnding: true };
   for (const [index, each] of wanted.entries())
     for (let count = kept[index]?.length ?? 0; count < each.count; count += 1)
       placed.push(await place(context, order, each));
@@ -65,18 +65,6 @@ async function wantedRuns({ db }: KindContext, order: ServingOrder): Promise<Wan
   if (plan === null) return [];
   const rows = await backgroundProcessesOf(db, order.environment.id);
   return rows.filter((row) => canRun(plan, row)).map((row) => wantedOf(order, plan, row));
-}
-
-/** Removes processes that have ended, and has the others end. @returns whether some still run. */
-async function areEnding(
-  context: KindContext,
-  host: ServedHost,
-  outdated: readonly BackgroundRun[],
-): Promise<boolean> {
-  const isRunning = await Promise.all(outdated.map(async ({ id }) => await host.driver.end(id)));
-  const ended = outdated.filter((_run, index) => isRunning[index] === false);
-  await removeProcesses(context, host, ended);
-  return ended.length < outdated.length;
 }
 
 /** Has the host run processes; it starts again by itself what ends. */

@@ -2,14 +2,26 @@
 import type { Outcome } from "../../../reconciler/loop.ts";
 import type { ApplicationProcess } from "./processes.ts";
 
+/** The pause before a look at processes that are ending. */
+const ENDING_MS = 500;
+
 /**
- * The next run is due when the first retiring process may be ended, or before.
+ * The next run is due when the first retiring process may be ended, or before. A process that takes its time to end is
+ * looked at again and again.
  * @param wakeAt when the wake interval needs a run; null without one.
  */
 export function settled(processes: readonly ApplicationProcess[], wakeAt: Date | null = null): Outcome {
   const retirements = processes.flatMap(({ retiresAt }) => (retiresAt === null ? [] : [retiresAt]));
   const times = [...retirements, ...(wakeAt === null ? [] : [wakeAt])].map((time) => time.getTime());
-  return { result: { settled: true, ...(times.length > 0 && { againAt: new Date(Math.min(...times)) }) } };
+  if (times.length === 0) return { result: { settled: true } };
+  return {
+    result: { settled: true, againAt: new Date(Math.max(Math.min(...times), Date.now() + ENDING_MS)) },
+  };
+}
+
+/** Processes are ending. */
+export function ending(): Outcome {
+  return again(ENDING_MS, null);
 }
 
 /** The next run is due after a pause. */

@@ -86,7 +86,22 @@ export async function removeProcesses(
   await Promise.all(removals);
 }
 
-/** Ends the processes whose time is over, and removes releases that only they needed. @returns the others. */
+/** Has processes end in the time that they have for it, and forgets those that have. @returns those that still run. */
+export async function endProcesses<Process extends { id: string }>(
+  context: KindContext,
+  host: ServedHost,
+  processes: readonly Process[],
+): Promise<Process[]> {
+  const isRunning = await Promise.all(processes.map(async ({ id }) => await host.driver.end(id)));
+  const ended = processes.filter((_process, index) => isRunning[index] === false);
+  await removeProcesses(context, host, ended);
+  return processes.filter((process) => !ended.includes(process));
+}
+
+/**
+ * Has the processes end whose time is over, and removes releases that only they needed.
+ * @returns the others, with those that still end.
+ */
 export async function endRetired(
   context: KindContext,
   host: ServedHost,
@@ -96,10 +111,11 @@ export async function endRetired(
   const retiring = processes.filter(({ state }) => state === "retiring");
   const kept = new Set([...new Set(retiring.map(({ digest }) => digest))].slice(-MAX_RETIRING));
   const surplus = retiring.filter(({ digest }) => !kept.has(digest));
-  const over = new Set([...processes.filter(isOver), ...surplus]);
-  await removeProcesses(context, host, [...over]);
-  if (over.size > 0) await pruneReleases(context, host, environment);
-  return processes.filter((process) => !over.has(process));
+  const over = [...new Set([...processes.filter(isOver), ...surplus])];
+  const ending = await endProcesses(context, host, over);
+  const ended = over.filter((process) => !ending.includes(process));
+  if (ended.length > 0) await pruneReleases(context, host, environment);
+  return processes.filter((process) => !ended.includes(process));
 }
 
 function isOver({ retiresAt }: ApplicationProcess): boolean {

@@ -97,6 +97,13 @@ export async function promoteProcesses(
   await tx`update application_processes set state = 'serving' where id = any(${promoted})`;
 }
 
+/** Has all processes retire at once; no request reaches them any more. */
+export async function retireProcesses(db: Queryable, environmentId: string): Promise<void> {
+  await db`
+    update application_processes set state = 'retiring', retires_at = now()
+    where environment_id = ${environmentId} and state <> 'retiring' and background_process_id is null`;
+}
+
 /** Removes the row of a process of which nothing is left, and frees its port. */
 export async function eraseProcess(db: Queryable, id: string): Promise<void> {
   await db`delete from instances where id = ${id}`;

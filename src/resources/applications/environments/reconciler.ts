@@ -23,12 +23,13 @@ import { servingInstance } from "../instances/store.ts";
 import { attachedInstances } from "./attached-instances.ts";
 import { runVariables, secretNames } from "./all-variables.ts";
 import { ensureBackgroundPlaced, ensureBackgroundRuns } from "./background.ts";
-import { again, settled } from "./outcomes.ts";
-import { ensurePlaced, endRetired, removeProcesses, specOfProcess } from "./place.ts";
+import { again, ending, settled } from "./outcomes.ts";
+import { ensurePlaced, endProcesses, endRetired, removeProcesses, specOfProcess } from "./place.ts";
 import {
   backgroundRunsOf,
   promoteProcesses,
   processesOf,
+  retireProcesses,
   type ApplicationProcess,
   type BackgroundRun,
 } from "./processes.ts";
@@ -44,8 +45,8 @@ import {
 } from "./store.ts";
 import { nextWakeOf } from "./wake-interval.ts";
 
-/** The pauses before an environment is looked at again whose process still starts, or whose former processes still end. */
-const [STARTING_MS, ENDING_MS] = [200, 500];
+/** The pause before an environment is looked at again whose process still starts. */
+const STARTING_MS = 200;
 
 /** The pause before a release that did not start is tried again, where nothing else serves. */
 const RETRY_MS = 5_000;
@@ -105,9 +106,11 @@ async function reconcile(run: Run): Promise<Outcome> {
   const { context, host, environment, processes } = run;
   if (environment.status === "stopped") {
     await ensureRoute(host, context.edge, environment, []);
-    await removeProcesses(context, host, [...processes, ...run.background]);
+    // A start that comes before their end leads no requests to them.
+    await retireProcesses(context.db, environment.id);
+    const running = await endProcesses(context, host, [...processes, ...run.background]);
     await cancelDeployCommand(context, host, environment);
-    return settled([]);
+    return running.length > 0 ? ending() : settled([]);
   }
   const found = await orderOf(run);
   if (found === null || found instanceof PublicError) return settled(processes);
@@ -179,7 +182,7 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   await ensureBackgroundRuns(context, host, background, signal);
   const rest = processes.filter(({ state }) => state !== "starting");
   if (!seen.every(isServed)) return again(STARTING_MS * 10, "The application does not run.");
-  if (placed.isEnding) return again(ENDING_MS, null);
+  if (placed.isEnding) return ending();
   const wake = nextWakeOf(environment.settings, seen, Date.now());
   if (wake?.isDue !== true) return settled(rest, wake?.at);
   await host.driver.wakeRoute(environment.id, { occasion: "wake interval" });
