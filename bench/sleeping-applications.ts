@@ -33,10 +33,10 @@ await runBench(
     const awake = growth(NONE, memoryOf(processesOf(pilvi, first)), 1);
     await suspend(pilvi, first);
     for (const id of await deployAll(pilvi, WARM_UP, 1)) await suspend(pilvi, id);
-    const before = await measured(pilvi, GIVEN_BACK_MS);
+    const before = await measured(pilvi);
     const beforeRestarted = await restart(pilvi);
     const sleeping = await deployAll(pilvi, APPLICATIONS, 1 + WARM_UP);
-    const after = await measured(pilvi, GIVEN_BACK_MS);
+    const after = await measured(pilvi);
     const afterRestarted = await restart(pilvi);
     printColumns("PSS", "private");
     printRow("an application that is awake (baseline)", ...[awake.pss, awake.own].map(megabytes));
@@ -79,8 +79,8 @@ function driverOf(pilvi: TestPilvi) {
   return localDriver(hostSocket(pilvi.dataDir), { log: createLog("bench", "error") });
 }
 
-async function measured(pilvi: TestPilvi, settleMs?: number): Promise<{ own: Memory; edge: Memory }> {
-  return { own: await restingMemory(pilvi, settleMs), edge: memoryOf(processesOf(pilvi, EDGE_ID)) };
+async function measured(pilvi: TestPilvi): Promise<{ own: Memory; edge: Memory }> {
+  return { own: await restingMemory(pilvi, GIVEN_BACK_MS), edge: memoryOf(processesOf(pilvi, EDGE_ID)) };
 }
 
 /** The memory of a restarted Pilvi; the applications sleep on. */

@@ -291,11 +291,8 @@ async function refuse(
   });
   const placed = await processesOf(db, environment.id);
   const known = new Set(processes.filter(({ state }) => state !== "starting").map(({ id }) => id));
-  await removeProcesses(
-    context,
-    host,
-    placed.filter(({ id }) => !known.has(id)),
-  );
+  const refused = placed.filter(({ id }) => !known.has(id));
+  await removeProcesses(context, host, refused);
   // A release that never served is of no use for a rollback.
   if (isRollout && deployment.releaseOf === null)
     await host.driver.removeRelease(deployment.id).catch(() => undefined);
