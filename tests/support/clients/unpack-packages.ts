@@ -10,7 +10,8 @@ import { mustRun } from "../../../src/engines/install/run.ts";
 /**
  * The folder then holds the packages and those of their dependencies that the system lacks, or does not exist at all.
  * @param finish completes the folder while it has a temporary name.
- * @param isWanted chooses among the packages and all of their dependencies, even those that the system has.
+ * @param isWanted selects packages to unpack. It is asked for each package and for each dependency, including the
+ *   dependencies that the system already has.
  */
 export async function unpackPackages(
   packages: string[],

@@ -49,7 +49,7 @@ const FAULT =
   '"exception":"[object] (App\\\\Exceptions\\\\NoBasket(code: 7): No basket at /app/app/Pay.php:45)';
 const TRACE = ["[stacktrace]", "#0 /app/vendor/a.php(3): App\\\\Pay->pay()", "#1 {main}", '"} '];
 
-test("what Laravel writes with a level has that level, and an exception its trace in one entry", () => {
+test("an entry of the log of Laravel keeps its level, and an exception and its trace are one entry", () => {
   expect(
     read(
       '[2026-11-27 18:12:42] production.WARNING: low {"left":2} ',

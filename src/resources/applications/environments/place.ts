@@ -86,21 +86,22 @@ export async function removeProcesses(
   await Promise.all(removals);
 }
 
-/** Has processes end in the time that they have for it, and forgets those that have. @returns those that still run. */
+/** Asks the host to end processes, and removes the processes that have ended. @returns the processes that still run. */
 export async function endProcesses<Process extends { id: string }>(
   context: KindContext,
   host: ServedHost,
   processes: readonly Process[],
 ): Promise<Process[]> {
   const isRunning = await Promise.all(processes.map(async ({ id }) => await host.driver.end(id)));
-  const ended = processes.filter((_process, index) => isRunning[index] === false);
+  const running = processes.filter((_process, index) => isRunning[index]);
+  const ended = processes.filter((process) => !running.includes(process));
   await removeProcesses(context, host, ended);
-  return processes.filter((process) => !ended.includes(process));
+  return running;
 }
 
 /**
- * Has the processes end whose time is over, and removes releases that only they needed.
- * @returns the others, with those that still end.
+ * Ends each process whose time is over, and removes releases that only such processes needed.
+ * @returns all processes that still run.
  */
 export async function endRetired(
   context: KindContext,
@@ -112,10 +113,9 @@ export async function endRetired(
   const kept = new Set([...new Set(retiring.map(({ digest }) => digest))].slice(-MAX_RETIRING));
   const surplus = retiring.filter(({ digest }) => !kept.has(digest));
   const over = [...new Set([...processes.filter(isOver), ...surplus])];
-  const ending = await endProcesses(context, host, over);
-  const ended = over.filter((process) => !ending.includes(process));
-  if (ended.length > 0) await pruneReleases(context, host, environment);
-  return processes.filter((process) => !ended.includes(process));
+  const running = await endProcesses(context, host, over);
+  if (running.length < over.length) await pruneReleases(context, host, environment);
+  return processes.filter((process) => !over.includes(process) || running.includes(process));
 }
 
 function isOver({ retiresAt }: ApplicationProcess): boolean {
