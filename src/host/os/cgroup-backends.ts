@@ -1,12 +1,17 @@
 // Finds the cgroups of this machine, and knows how limits are written there in version 1 and 2.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../lib/errors.ts";
 import { readIfPresent } from "../../lib/files.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 
 const MOUNT = "/sys/fs/cgroup";
 const PERIOD_US = 100_000;
 const PLACE_CHARACTERS = 12;
+/** The group of all processes of a container but those of instances. */
+const OTHER_PROCESSES = "beside-pilvi";
+/** How long new processes may keep the uppermost group from being emptied. */
+const EMPTYING_TIMEOUT_MS = 1_000;
 
 /** The limits of a group; null means no limit. */
 export interface GroupLimits {
@@ -22,6 +27,8 @@ export interface CgroupBackend {
   place: string;
   /** The folders of one group: version 1 has one for each controller. */
   folders(name: string): string[];
+  /** Has the controllers reach a group whose folders are there. */
+  handOnTo(name: string): void;
   /** The files and values to write for limits; `memory` names the files for memory. */
   settings(name: string, limits: GroupLimits): FileValue[];
   /** The memory files of a group. */
@@ -59,19 +66,16 @@ function version2(mount: string, place: string): CgroupBackend | null {
   const controllers = readFileSync(join(mount, "cgroup.controllers"), "utf8").split(/\s+/);
   if (!controllers.includes("memory") || !controllers.includes("cpu") || !canWrite(mount)) return null;
   const countsProcesses = controllers.includes("pids");
-  const handedOn = `+memory +cpu${countsProcesses ? " +pids" : ""}`;
+  const needed = ["memory", "cpu", ...(countsProcesses ? ["pids"] : [])];
+  if (!canHandOn(mount, needed)) return null;
   return {
     version: "cgroup-v2",
     place,
-    folders: (name) => {
-      // A controller reaches a group only when each group above hands it on.
-      let folder = mount;
-      for (const part of name.split("/")) {
-        if (existsSync(folder)) writeFileSync(join(folder, "cgroup.subtree_control"), handedOn);
-        folder = join(folder, part);
-        if (!existsSync(folder)) mkdirSync(folder);
-      }
-      return [folder];
+    folders: (name) => [join(mount, name)],
+    handOnTo: (name) => {
+      const above = name.split("/").slice(0, -1);
+      for (let depth = 1; depth <= above.length; depth += 1)
+        handOn(join(mount, ...above.slice(0, depth)), needed);
     },
     settings: (name, { maxProcesses, cpus }) => [
       [join(mount, name, "cpu.max"), `${cpus === null ? "max" : quotaUs(cpus)} ${PERIOD_US}`],
@@ -95,6 +99,57 @@ function version2(mount: string, place: string): CgroupBackend | null {
   };
 }
 
+/** Whether the uppermost group hands the controllers on; makes it do so. */
+function canHandOn(mount: string, controllers: string[]): boolean {
+  const giveUpAt = performance.now() + EMPTYING_TIMEOUT_MS;
+  while (performance.now() < giveUpAt) {
+    try {
+      handOn(mount, controllers);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== "EBUSY" || !emptyUppermost(mount)) return false;
+    }
+  }
+  return false;
+}
+
+/**
+ * Has a group hand controllers on to the groups in it. A write waits until the kernel has forgotten former groups, so
+ * nothing is written when the group does so already.
+ */
+function handOn(folder: string, controllers: string[]): void {
+  const path = join(folder, "cgroup.subtree_control");
+  const handedOn = readFileSync(path, "utf8").trim().split(" ");
+  if (controllers.every((controller) => handedOn.includes(controller))) return;
+  writeFileSync(path, controllers.map((controller) => `+${controller}`).join(" "));
+}
+
+/**
+ * Moves the processes of the uppermost group into a group of their own. In a container that group is not the kernel's
+ * root, and may either have processes or hand controllers on (cgroup-v2.rst, "No Internal Process Constraint").
+ * @returns false where this user may not.
+ */
+function emptyUppermost(mount: string): boolean {
+  const folder = join(mount, OTHER_PROCESSES);
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const pid of readFileSync(join(mount, "cgroup.procs"), "utf8").split("\n").filter(Boolean))
+      enter(folder, pid);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function enter(folder: string, pid: string): void {
+  try {
+    writeFileSync(join(folder, "cgroup.procs"), pid);
+  } catch (error) {
+    // The process has ended meanwhile.
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
+}
+
 function version1(mount: string, place: string): CgroupBackend {
   const countsProcesses = canWrite(join(mount, "pids"));
   const controllers = ["memory", "cpu", ...(countsProcesses ? ["pids"] : [])];
@@ -102,6 +157,7 @@ function version1(mount: string, place: string): CgroupBackend {
     version: "cgroup-v1",
     place,
     folders: (name) => controllers.map((controller) => join(mount, controller, name)),
+    handOnTo: () => undefined,
     settings: (name, { maxProcesses, cpus }) => [
       [join(mount, "cpu", name, "cpu.cfs_period_us"), String(PERIOD_US)],
       [join(mount, "cpu", name, "cpu.cfs_quota_us"), String(cpus === null ? -1 : quotaUs(cpus))],

@@ -1,6 +1,7 @@
 // The cgroups of instances, by the kernel itself.
-import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
@@ -24,4 +25,36 @@ describe.skipIf(!ours || !others)("a machine with two Pilvis", () => {
       expect(ours.folders(groupOf(ours, id)).filter((folder) => !existsSync(folder))).toEqual([]);
     },
   );
+});
+
+/** The kernel allows groups with controllers below a group with processes nowhere but at its root. */
+describe.skipIf(ours?.version !== "cgroup-v2")("a container, whose uppermost group has processes", () => {
+  const uppermost = `/sys/fs/cgroup/pilvi-test-${process.pid}`;
+  const id = "caches-test";
+  let stranger: Bun.Subprocess;
+  let engine: Bun.Subprocess;
+
+  beforeEach(() => {
+    mkdirSync(uppermost);
+    stranger = Bun.spawn(["sleep", "600"]);
+    engine = Bun.spawn(["sleep", "600"]);
+    writeFileSync(join(uppermost, "cgroup.procs"), String(stranger.pid));
+  });
+
+  afterEach(async () => {
+    const processes = [stranger, engine];
+    for (const child of processes) child.kill("SIGKILL");
+    await Promise.all(processes.map((child) => child.exited));
+    for (const group of [`pilvi/${id}`, "pilvi", "beside-pilvi", ""]) rmdirSync(join(uppermost, group));
+  });
+
+  test("limits instances, and keeps the other processes in a group beside them", () => {
+    const cgroups = findCgroups("/first", uppermost);
+    if (cgroups === null) throw new Error("no groups can be made");
+    confine(cgroups, id, [engine.pid], { memoryBytes: 64 * 1024 ** 2, enforcedBy: "cgroup-v2" });
+    const read = (...path: string[]) => readFileSync(join(uppermost, ...path), "utf8").trim();
+    expect(read("pilvi", id, "memory.max")).toBe(String(64 * 1024 ** 2));
+    expect(read("pilvi", id, "cgroup.procs")).toBe(String(engine.pid));
+    expect(read("beside-pilvi", "cgroup.procs")).toBe(String(stranger.pid));
+  });
 });

@@ -73,6 +73,7 @@ function ensureGroup(backend: CgroupBackend, id: string, limits: GroupLimits): s
   const name = groupOf(backend, id);
   const folders = backend.folders(name);
   for (const folder of folders) mkdirSync(folder, { recursive: true });
+  backend.handOnTo(name);
   writeFileSync(...backend.weight(PARENT, WEIGHT_PER_CPU * availableParallelism()));
   apply(backend, name, limits);
   return folders;
