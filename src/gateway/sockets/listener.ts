@@ -10,6 +10,11 @@ import type { Timer } from "./timers.ts";
 
 /** How long clients wait in the kernel's queue when the process has hardly a descriptor left. */
 const PAUSE_MS = 50;
+/**
+ * After so many clients in a second, a listener rests for a moment after each turn in which it accepts some: a flood
+ * would otherwise keep a processor busy that the clients of other instances need (`bench/floods`).
+ */
+const RUSH = { clients: 4_000, windowMs: 1_000, pauseMs: 1 };
 /** Descriptors that stay free: the runtime asks the kernel again and again for a client that it has none for. */
 const SPARE_DESCRIPTORS = 4;
 
@@ -25,6 +30,8 @@ export class Listener {
   #isClosed = false;
   /** The latest turn in which it accepted clients, and how many. */
   #turn = { number: 0, accepted: 0 };
+  /** The clients of a second. */
+  #window = { beganAtMs: -Infinity, accepted: 0 };
 
   /**
    * @param fd a listening socket, which this listener owns from then on.
@@ -80,7 +87,8 @@ export class Listener {
     this.#take(socket);
     const mostNow = this.#pool.turns.accepted();
     if (this.#isScarce(fd)) this.#rest(() => this.#goOnLater());
-    else if (this.#countInTurn() >= mostNow) this.#rest(() => this.#goOnSoon());
+    else if (this.#countInTurn() >= mostNow)
+      this.#rest(() => (this.#isRushed() ? this.#goOnAfterPause() : this.#goOnSoon()));
   }
 
   #take(socket: Socket<SocketOwner>): void {
@@ -90,11 +98,20 @@ export class Listener {
     if (!isTaken) socket.close();
   }
 
-  /** How many clients it has accepted in this turn. */
+  /** Counts a client. @returns how many it has accepted in this turn. */
   #countInTurn(): number {
     const { number } = this.#pool.turns;
-    this.#turn = { number, accepted: this.#turn.number === number ? this.#turn.accepted + 1 : 1 };
+    if (this.#turn.number !== number) this.#turn = { number, accepted: 0 };
+    this.#turn.accepted += 1;
+    this.#window.accepted += 1;
     return this.#turn.accepted;
+  }
+
+  /** Whether its clients come as fast as those of a flood. */
+  #isRushed(): boolean {
+    const nowMs = performance.now();
+    if (nowMs - this.#window.beganAtMs > RUSH.windowMs) this.#window = { beganAtMs: nowMs, accepted: 0 };
+    return this.#window.accepted > RUSH.clients;
   }
 
   /** Leaves the next clients in the kernel's queue for a while. @param goOn arranges the end of the rest. */
@@ -112,6 +129,12 @@ export class Listener {
     this.#pool.turns.atEnd(() => {
       if (!this.#isClosed) this.#listen();
     });
+  }
+
+  #goOnAfterPause(): void {
+    setTimeout(() => {
+      if (!this.#isClosed) this.#listen();
+    }, RUSH.pauseMs);
   }
 
   #goOnLater(): void {
