@@ -9,8 +9,10 @@ const CLEAR_LINE = "\r\u001B[K";
 
 /** The environment of a command. */
 export interface Io {
-  /** Writes a result to stdout. Here and below, control characters for a terminal are escaped. */
+  /** Writes text for people, or JSON, to stdout. Here and below, control characters for a terminal are escaped. */
   out(text: string): void;
+  /** Writes data for a program to stdout, which reaches a file or a pipe as it is. */
+  data(text: string): void;
   /** Writes a message for people to stderr. */
   err(text: string): void;
   /** Overwrites the present line of stderr; an empty text removes it. */
@@ -46,6 +48,7 @@ export interface Io {
 export function processIo(): Io {
   return {
     out: (text) => void process.stdout.write(printable(text)),
+    data: (text) => void process.stdout.write(process.stdout.isTTY ? printable(text) : text),
     err: (text) => void process.stderr.write(printable(text)),
     redraw: (line) => void process.stderr.write(CLEAR_LINE + printable(line)),
     folder: process.cwd(),

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import type { CacheResource } from "../sdk/index.ts";
 import { addResourceCommands } from "./index.ts";
 import type { Io } from "./io.ts";
+import { printable } from "./printable.ts";
 import { openSession } from "./session.ts";
 
 /** The output of a command, and how the person at the terminal behaves. */
@@ -22,8 +23,9 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
   const io: FakeIo = {
     stdout: "",
     stderr: "",
-    out: (text) => void (io.stdout += text),
-    err: (text) => void (io.stderr += text),
+    out: (text) => void (io.stdout += printable(text)),
+    data: (text) => void (io.stdout += text),
+    err: (text) => void (io.stderr += printable(text)),
     redraw: (line) => void (io.stderr += `\r\u001B[K${line}`),
     folder: "/no-such-folder",
     isInputTerminal: false,

@@ -23,6 +23,7 @@ import {
   followEnvironmentLogs,
   readEnvironmentLogs,
 } from "./environment-logs.ts";
+import { newIdempotencyKey } from "./idempotency-key.ts";
 import { Instances } from "./instances.ts";
 import { type MetricPeriod, type MetricStep, readMetrics } from "./metrics.ts";
 import { type NewUpload, type PlanDocument, sendUpload } from "./uploads.ts";
@@ -74,17 +75,35 @@ export class Environments extends Collection<EnvironmentKind> {
 
   /** Adds and changes variables. */
   async setVariables(id: string, body: VariablesInsert): Promise<EnvironmentDocument> {
-    return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/variables`, body });
+    const path = `${this.pathOf(id)}/variables`;
+    // Variables that were appended already would be refused.
+    return await this.connection.send({
+      method: "POST",
+      path,
+      body,
+      ...(body.method === "append" && { isOnce: true }),
+    });
   }
 
   /** Deletes variables: all that the body names or, when one is missing, none. */
   async deleteVariables(id: string, body: VariablesDeletion): Promise<EnvironmentDocument> {
-    return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/variables/delete`, body });
+    return await this.connection.send({
+      method: "POST",
+      path: `${this.pathOf(id)}/variables/delete`,
+      body,
+      // A repeated deletion would be refused, since the variables are gone.
+      isOnce: true,
+    });
   }
 
   /** Starts an environment with a deployment. @param options.redeploy takes the commit of the latest deployment. */
   async start(id: string, options: { redeploy?: boolean } = {}): Promise<DeploymentDocument> {
-    return await this.connection.send({ method: "POST", path: `${this.pathOf(id)}/start`, body: options });
+    return await this.connection.send({
+      method: "POST",
+      path: `${this.pathOf(id)}/start`,
+      body: options,
+      headers: { "Idempotency-Key": newIdempotencyKey() },
+    });
   }
 
   /** Stops an environment, and cancels a deployment that is under way. */

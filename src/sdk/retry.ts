@@ -1,6 +1,6 @@
-// Whether a request is sent again, and after how long. The requests that get here are safe to repeat: reads,
-// changes, deletes and suspends have the same result a second time, others carry an Idempotency-Key, and those that
-// have none are not sent again after a lost connection (`isOnce`).
+// Whether a request is sent again, and after how long. Nothing here checks that a request may be repeated: reads,
+// changes, deletes and suspends have the same result a second time, every other request carries an Idempotency-Key or
+// says that it is not to be sent again after a lost connection (`isOnce`).
 import { isReset, networkCodeOf } from "./errors.ts";
 
 /** The outcome of one attempt: an answer, or an error without an answer. */

@@ -49,6 +49,21 @@ describe("an upload", () => {
     expect(audited).toHaveLength(1);
   });
 
+  test("is listed with its environment, and a list includes nothing else", async () => {
+    const { environmentId } = await newApplication(api);
+    await upload(api, `/environments/${environmentId}/uploads`);
+    const list = async (query: string) =>
+      await api.request(`/api/environments/${environmentId}/${query}`).then(async (response) => ({
+        status: response.status,
+        body: (await response.json()) as { included?: { id: string }[] },
+      }));
+    const { body } = await list("deployments?include=environment");
+    expect(body.included?.map(({ id }) => id)).toEqual([environmentId]);
+    expect((await list("deployments?include=owner")).status).toBe(400);
+    expect((await list("commands?include=environment,deployment")).status).toBe(200);
+    expect((await list("commands?include=owner")).status).toBe(400);
+  });
+
   test("with gzip has the same files, and two at once both become commits", async () => {
     const { id, environmentId } = await newApplication(api);
     const packed = Bun.gzipSync(tarOf(SOURCE));

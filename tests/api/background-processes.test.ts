@@ -170,3 +170,21 @@ test("a service instance is created and deleted, and the instance that serves st
   expect((await ask("GET", `/instances/${body.data.id}`)).status).toBe(404);
   expect(await refused("DELETE", instance)).toEqual(["id"]);
 });
+
+test("a list of instances is filtered, also with values one by one, and refuses filters that it does not have", async () => {
+  const order = { name: "Jobs", type: "service", size: "flex.g-1vcpu-512mb", scaling_type: "none" };
+  expect((await ask("POST", `${environment}/instances`, order)).status).toBe(201);
+  const listed = async (query: string) => {
+    const { body } = await ask<{ data: Answer[] }>("GET", `${environment}/instances?${query}`);
+    return body.data.map(({ attributes }) => attributes["name"]);
+  };
+  expect(await listed("filter[name]=Jobs")).toEqual(["Jobs"]);
+  expect(await listed("filter[type]=service")).toEqual(["Jobs"]);
+  expect(await listed("filter[type]=service&filter[type]=app")).toEqual(["App", "Jobs"]);
+  expect(await listed("filter[size]=flex.g-1vcpu-512mb&filter[scaling_type]=custom")).toEqual([]);
+  for (const path of [
+    `${environment}/instances?filter[cpu]=1`,
+    `${instance}/background-processes?filter[name]=a`,
+  ])
+    expect((await ask("GET", path)).status).toBe(400);
+});

@@ -13,6 +13,9 @@ import type { AnyOperation } from "../operation/operation.ts";
 import { openUpload, readJsonObject } from "./request-body.ts";
 import { addFault, checkObject } from "../operation/validation.ts";
 
+/** Query members with a list of values: `filter[type]`, `instances[]`. */
+const LIST_NAME = /^filter\[.+\]$|\[\]$/;
+
 /** The validated parts of a request. */
 export interface Input {
   body: Record<string, unknown>;
@@ -47,7 +50,7 @@ export async function readInput(
   refuseUnknownFilters(url.searchParams, Object.keys(operation.query?.shape ?? {}));
   const includes = readIncludes(url.searchParams, operation.includes);
   const query = operation.query
-    ? checkObject(operation.query, Object.fromEntries(url.searchParams))
+    ? checkObject(operation.query, queryMembers(url.searchParams))
     : { valid: {}, errors: {} };
   const errors = { ...query.errors };
   const body = await readBody(operation, request, { principal, params }, errors);
@@ -56,6 +59,19 @@ export async function readInput(
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const upload = operation.upload === undefined ? null : openUpload(request, operation.upload);
   return { body, query: query.valid, params, includes, idempotency, upload };
+}
+
+/**
+ * The query as an object. A list of values may come as one text with commas or, as forms and many clients send it, one
+ * by one; of any other member that comes twice, the last counts.
+ */
+function queryMembers(query: URLSearchParams): Record<string, string> {
+  const members: Record<string, string> = {};
+  for (const [name, value] of query) {
+    const former = LIST_NAME.test(name) ? members[name] : undefined;
+    members[name] = former === undefined ? value : `${former},${value}`;
+  }
+  return members;
 }
 
 function readParams(operation: AnyOperation, pathParams: Record<string, string>): Record<string, unknown> {

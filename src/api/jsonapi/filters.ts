@@ -51,17 +51,16 @@ export function filterQuery<const Filters extends Record<string, readonly string
 }
 
 /**
- * Refuses filters that the operation does not have, which would otherwise be silently without effect.
- * @param known names of query members, such as `filter[type]`.
+ * Refuses filters that a list does not have, which would otherwise be silently without effect.
+ * @param known names of query members, such as `filter[type]`; those of a list have `per_page`.
  * @throws ApiError 400 naming the allowed filters.
  */
 export function refuseUnknownFilters(query: URLSearchParams, known: string[]): void {
   const allowed = known.filter((key) => key.startsWith("filter["));
-  if (allowed.length === 0) return;
+  if (allowed.length === 0 && !known.includes("per_page")) return;
   const unknown = [...query.keys()].filter((key) => /^filter(\[|$)/.test(key) && !allowed.includes(key));
   if (unknown.length === 0) return;
-  throw new ApiError(
-    400,
-    `Unknown filter: ${quoted(unknown)}. This list can be filtered by ${quoted(allowed)}.`,
-  );
+  const rest =
+    allowed.length === 0 ? "This list has no filters." : `This list can be filtered by ${quoted(allowed)}.`;
+  throw new ApiError(400, `Unknown filter: ${quoted(unknown)}. ${rest}`);
 }

@@ -8,7 +8,7 @@ export interface Variable {
 }
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=[ \t]*/;
+const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/;
 
 /** Characters after a backslash in double quotes. */
 const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
@@ -49,34 +49,29 @@ function readEntry(text: string, line: number): [taken: number, variable?: Varia
   if (/^\s*(#|$)/.test(first)) return [end];
   const [head, key] = LINE.exec(first) ?? [];
   if (head === undefined || key === undefined) throw new CommandError(`Line ${line} is not KEY=VALUE.`);
-  const value = text.slice(head.length);
+  const unquoted = first.slice(head.length);
+  const blanks = /^[ \t]*/.exec(unquoted)?.[0].length ?? 0;
+  const value = text.slice(head.length + blanks);
   const quote = value[0];
-  if (quote !== '"' && quote !== "'") {
-    return [
-      end,
-      {
-        key,
-        value: first
-          .slice(head.length)
-          .replace(/\s+#.*$/s, "")
-          .trim(),
-      },
-    ];
-  }
+  if (quote !== '"' && quote !== "'") return [end, { key, value: unquoted.replace(/\s+#.*$/s, "").trim() }];
   const pattern = quote === '"' ? /^"((?:[^"\\]|\\.)*)"[^\n]*(\n|$)/s : /^'([^']*)'[^\n]*(\n|$)/s;
   const [whole, inner] = pattern.exec(value) ?? [];
   if (whole === undefined || inner === undefined)
     throw new CommandError(`The quote of ${key} in line ${line} has no end.`);
-  return [head.length + whole.length, { key, value: quote === '"' ? unescaped(inner) : inner }];
+  return [head.length + blanks + whole.length, { key, value: quote === '"' ? unescaped(inner) : inner }];
 }
 
 function unescaped(text: string): string {
   return text.replaceAll(/\\(.)/gs, (_, character: string) => ESCAPES[character] ?? character);
 }
 
-/** A value that needs no quotes stays as it is. */
+/**
+ * A value that needs no quotes stays as it is. In single quotes every reader takes each character as it is; what a
+ * backslash does in double quotes differs from reader to reader.
+ */
 function quoted(value: string): string {
   if (/^[\w./:@%+,=-]*$/.test(value)) return value;
+  if (!/['\r\n]/.test(value)) return `'${value}'`;
   const text = value.replaceAll(/[\\"$]/g, String.raw`\$&`);
   return `"${text.replaceAll("\n", String.raw`\n`).replaceAll("\r", String.raw`\r`)}"`;
 }

@@ -24,7 +24,7 @@ export function addPull(env: Command, session: Session): void {
       throw new CommandError(`${file} exists. Replace it with: pilvi env pull ${file} --force`);
     const { environment } = await targetOf(session, options);
     const variables = variablesOf(environment);
-    if (file === "-") return io.out(dotenvText(variables));
+    if (file === "-") return io.data(dotenvText(variables));
     writeFileSync(path, dotenvText(variables), { mode: 0o600 });
     // The mode of a file that exists stays, unless it is changed.
     chmodSync(path, 0o600);

@@ -6,9 +6,9 @@ import ignore, { type Ignore } from "ignore";
 /** What nobody deploys on purpose, whether or not a file says so. */
 const ALWAYS = [".git", "node_modules", ".DS_Store"];
 
-/** The rules of a folder, for paths relative to that folder. */
+/** The patterns of all `.gitignore` files from the deployed folder down to one folder, the nearest last. */
 interface Rules {
-  folder: string;
+  patterns: string[];
   ignore: Ignore;
 }
 
@@ -18,38 +18,48 @@ interface Rules {
  */
 export function filesOfFolder(folder: string, most: number): string[] {
   const found: string[] = [];
-  const rest: { path: string; rules: Rules[] }[] = [
-    { path: folder, rules: [{ folder, ignore: ignore().add(ALWAYS) }] },
-  ];
+  const rest = [{ path: folder, outer: rulesOf(ALWAYS) }];
   for (let next = rest.pop(); next !== undefined && found.length <= most; next = rest.pop()) {
-    const { path } = next;
-    const rules = [...next.rules, ...ownRules(path)];
+    const { path, outer } = next;
+    const rules = withOwnRules(outer, path, relative(folder, path));
     for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) =>
       a.name < b.name ? -1 : 1,
     )) {
       const full = join(path, entry.name);
-      if (isIgnored(full, entry.isDirectory(), rules)) continue;
-      if (entry.isDirectory()) rest.push({ path: full, rules });
+      if (rules.ignore.ignores(relative(folder, full) + (entry.isDirectory() ? "/" : ""))) continue;
+      if (entry.isDirectory()) rest.push({ path: full, outer: rules });
       else if (entry.isFile() || entry.isSymbolicLink()) found.push(relative(folder, full));
     }
   }
   return found.sort();
 }
 
-function ownRules(folder: string): Rules[] {
-  try {
-    return [{ folder, ignore: ignore().add(readFileSync(join(folder, ".gitignore"), "utf8")) }];
-  } catch {
-    return [];
-  }
+function rulesOf(patterns: string[]): Rules {
+  return { patterns, ignore: ignore({ ignorecase: false }).add(patterns) };
 }
 
-/** The nearest folder with a rule for the path decides, as in git. */
-function isIgnored(path: string, isFolder: boolean, rules: readonly Rules[]): boolean {
-  for (const { folder, ignore: rule } of rules.toReversed()) {
-    const { ignored, unignored } = rule.test(relative(folder, path) + (isFolder ? "/" : ""));
-    if (ignored) return true;
-    if (unignored) return false;
+/** @param place the folder, relative to the deployed folder; empty for that folder itself. */
+function withOwnRules(outer: Rules, path: string, place: string): Rules {
+  let text;
+  try {
+    text = readFileSync(join(path, ".gitignore"), "utf8");
+  } catch {
+    return outer;
   }
-  return false;
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  return rulesOf([...outer.patterns, ...lines.map((line) => patternAt(place, line))]);
+}
+
+/**
+ * The pattern that says of paths from the deployed folder what a pattern says in a folder below. Together in one list, a
+ * later pattern overrules a former, so the nearest folder decides, as in git.
+ */
+function patternAt(place: string, pattern: string): string {
+  if (place === "") return pattern;
+  const mark = pattern.startsWith("!") ? "!" : "";
+  const body = pattern.slice(mark.length);
+  // A pattern with a slash before its end counts from its own folder, any other at every depth below it.
+  const isAnchored = /\/(?=.*\S)/.test(body);
+  const prefix = `/${place.replaceAll(/[\\*?[\]!#\s]/g, String.raw`\$&`)}`;
+  return `${mark}${prefix}${isAnchored ? "/" : "/**/"}${body.replace(/^\//, "")}`;
 }

@@ -165,7 +165,7 @@ test("env unset deletes variables", async () => {
 test("env pull writes a file that only its owner can read, and replaces none without --force", async () => {
   const file = join(folder.path, ".env");
   await run({}, "env", "pull");
-  expect(readFileSync(file, "utf8")).toBe('APP_KEY=base64:secret\nGREETING="hello world"\n');
+  expect(readFileSync(file, "utf8")).toBe("APP_KEY=base64:secret\nGREETING='hello world'\n");
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const failure = await failureOf(run({}, "env", "pull"));
   expect(failure?.text).toStartWith(".env exists.");
@@ -190,6 +190,22 @@ test("a .env file keeps every value", () => {
   const values = ["", "plain", "two words", 'a "quote"', "$HOME \\n", "line 1\nline 2\r\n", "#", "'", " x "];
   const variables = values.map((value, at) => ({ key: `KEY_${at}`, value }));
   expect(parseDotenv(dotenvText(variables))).toEqual(variables);
+});
+
+test("Node reads the values of a .env file as they are", () => {
+  const values = { A: "pa$$w0rd", B: 'say "hi"', C: "C:\\new", D: "two  words ", E: "# none" };
+  const text = dotenvText(Object.entries(values).map(([key, value]) => ({ key, value })));
+  const program = "console.log(JSON.stringify(util.parseEnv(process.argv[1])))";
+  const { stdout } = Bun.spawnSync(["node", "-e", program, text]);
+  expect(JSON.parse(stdout.toString())).toEqual(values);
+});
+
+test("a comment behind a value is no part of it, and an empty value may have a comment", () => {
+  expect(parseDotenv("A= # optional\nB=#fff # a color\nC=\n")).toEqual([
+    { key: "A", value: "" },
+    { key: "B", value: "#fff" },
+    { key: "C", value: "" },
+  ]);
 });
 
 test("attach finds resources by name", async () => {

@@ -13,7 +13,7 @@ function testFolder(): { path: string; [Symbol.dispose](): void } {
 
 async function fill(folder: string): Promise<void> {
   const files = {
-    ".gitignore": "*.log\n/dist/\nsecrets/*\n!secrets/example\n",
+    ".gitignore": "*.log\n/dist/\nsecrets/*\n!secrets/example\nIcon?\nout/\n",
     "package.json": "{}",
     "-x": "a name like an option",
     "a\nb": "a name with a line feed",
@@ -26,6 +26,14 @@ async function fill(folder: string): Promise<void> {
     "src/local/x": "",
     "secrets/key": "",
     "secrets/example": "",
+    "icons/a.svg": "",
+    "packages/[web]/.gitignore": "!out/\n/top\r\n# a comment\nsub/a*\ndeep/\n",
+    "packages/[web]/out/app.js": "",
+    "packages/[web]/top": "",
+    "packages/[web]/sub/top": "",
+    "packages/[web]/sub/any": "",
+    "packages/[web]/sub/deep/x": "",
+    "packages/web/out/app.js": "",
   };
   for (const [name, content] of Object.entries(files)) await Bun.write(join(folder, name), content);
   symlinkSync("package.json", join(folder, "link"));
@@ -35,8 +43,12 @@ const EXPECTED = [
   "-x",
   ".gitignore",
   "a\nb",
+  "icons/a.svg",
   "link",
   "package.json",
+  "packages/[web]/.gitignore",
+  "packages/[web]/out/app.js",
+  "packages/[web]/sub/top",
   "secrets/example",
   "src/.gitignore",
   "src/dist/app.js",

@@ -92,7 +92,7 @@ function faultText({ message, engine }: PilviError, statement: string): string {
 function print({ io }: Session, document: QueryDocument, { csv, json }: Options): void {
   if (json === true) return io.out(jsonText(document));
   const { data } = document;
-  if (csv === true) io.out(queryCsv(data));
+  if (csv === true) io.data(queryCsv(data));
   else io.out(resultText(data, io.errColumns));
   io.err(endText(data));
 }

@@ -53,7 +53,7 @@ export function addLogs(program: Command, session: Session): void {
     .option("--since <time>", "only lines since then, such as 10m, 2h or 2026-03-15T08:00:00Z", sinceTime)
     .option("--until <time>", "only lines before then", sinceTime)
     .addOption(new Option("--type <type>", "of an environment: only entries of this type").choices(TYPES))
-    .option("--instance <id>", "of an environment: only entries of this process")
+    .option("--instance <id>", "of an environment: only entries of this process (proc-…)")
     .option("--deployment <id>", "of an environment: only entries of the processes of this deployment")
     .option("--grep <text>", "only lines with this text, in whatever case")
     .option("--tail <number>", "without --since: begin with so many of the last lines", wholeNumber, 100)

@@ -8,6 +8,8 @@ export interface ListFilter {
   regions: readonly string[] | undefined;
   statuses: readonly string[] | undefined;
   names?: readonly string[] | undefined;
+  sizes?: readonly string[] | undefined;
+  scalingTypes?: readonly string[] | undefined;
 }
 
 /** A page of the resources that a filter lets through. */

@@ -73,7 +73,7 @@ export interface CreateRoute<Row, Body extends z.ZodObject, Parent extends z.Zod
 export interface ListRoute<Row, Parent extends z.ZodObject> {
   description: string;
   /** The values that filter a list; undefined for a list without filters. */
-  filters?: Partial<Record<"type" | "region" | "status", readonly string[]>>;
+  filters?: Partial<Record<"type" | "region" | "status" | "size" | "scaling_type", readonly string[]>>;
   isFilteredByName?: boolean;
   list(request: ListRequest, params: z.output<Parent>): Promise<RowPage<Row>>;
 }

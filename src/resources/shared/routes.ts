@@ -98,7 +98,7 @@ export class Routes<
         return {
           document: {
             ...pageDocument(url, page, total, data),
-            ...(await this.#included(wanted, rows, request)),
+            ...(await this.included(wanted, rows, request)),
           },
         };
       },
@@ -204,10 +204,11 @@ export class Routes<
 
   async #document(row: Row, wanted: readonly string[], request: RelatedRequest) {
     const data = this.#resource.render(row, request.principal);
-    return { data, ...(await this.#included(wanted, [row], request)) };
+    return { data, ...(await this.included(wanted, [row], request)) };
   }
 
-  async #included(wanted: readonly string[], rows: Row[], request: RelatedRequest) {
+  /** The part of a document with the resources that a client wants with these. */
+  async included(wanted: readonly string[], rows: Row[], request: RelatedRequest) {
     return wanted.length === 0 ? {} : { included: await this.#resource.related(wanted, rows, request) };
   }
 }
@@ -223,7 +224,8 @@ async function awaited<Row extends AnyRow>(
   return await waiters.until(id, read, (row) => row === undefined || row.status === wait, signal);
 }
 
-type FilterValues = Partial<Record<`filter[${"name" | "type" | "region" | "status"}]`, readonly string[]>>;
+type FilterName = "name" | "type" | "region" | "status" | "size" | "scaling_type";
+type FilterValues = Partial<Record<`filter[${FilterName}]`, readonly string[]>>;
 
 /** The filter of a validated query. */
 function filterOf(query: FilterValues): ListFilter {
@@ -232,6 +234,8 @@ function filterOf(query: FilterValues): ListFilter {
     types: query["filter[type]"],
     regions: query["filter[region]"],
     statuses: query["filter[status]"],
+    sizes: query["filter[size]"],
+    scalingTypes: query["filter[scaling_type]"],
   };
 }
 

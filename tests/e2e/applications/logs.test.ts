@@ -123,7 +123,7 @@ describe("the log of an environment", () => {
     expect(await all({ query: "opens", whole_word: "1", type: "application" })).toHaveLength(1);
     const bad = await pilvi.api(
       "GET",
-      `/environments/${application.environmentId}/logs?type=noise&cursor=1.2&instances[]=A`,
+      `/environments/${application.environmentId}/logs?type=noise&cursor=1.2&instances[]=inst-1`,
     );
     expect([bad.status, Object.keys((bad.body as { errors: object }).errors).toSorted()]).toEqual([
       422,

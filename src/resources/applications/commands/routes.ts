@@ -37,7 +37,7 @@ export function commandOperations(context: KindContext): Operation[] {
       body: newCommand,
       create: (request) => createCommand(context, request),
     }),
-    listOperation(context),
+    listOperation(context, routes),
     routes.show({ description: "One command, at once or, with `wait`, when it has reached a status." }),
     outputOperation(context),
     routes.action({
@@ -87,7 +87,7 @@ function commandRoutes(context: KindContext): CommandRoutes {
   });
 }
 
-function listOperation({ db }: KindContext): Operation {
+function listOperation({ db }: KindContext, routes: CommandRoutes): Operation {
   return operation({
     method: "GET",
     path: "/environments/:id/commands",
@@ -98,13 +98,15 @@ function listOperation({ db }: KindContext): Operation {
     ability: `${KIND}:read`,
     params: environmentParams,
     query: z.object({ ...pageQuery, ...commandFilter }),
+    includes: ["environment", "deployment"],
     success: {
       status: 200,
       description: "A page of commands.",
-      schema: listDocument(commandResource),
+      schema: listDocument(commandResource, included),
       contentType: JSON_API,
     },
-    async handle({ principal, params, query, url }) {
+    async handle(request) {
+      const { principal, params, query, url, includes } = request;
       const environment = await findEnvironment(db, principal.organizationId, params.id);
       if (environment === undefined) throw notFound("environment");
       const page = pageOf(query);
@@ -115,7 +117,8 @@ function listOperation({ db }: KindContext): Operation {
         page,
       });
       const data = rows.map((row) => renderCommand(row, principal));
-      return { document: pageDocument(url, page, total, data) };
+      const document = pageDocument(url, page, total, data);
+      return { document: { ...document, ...(await routes.included(includes, rows, request)) } };
     },
   });
 }

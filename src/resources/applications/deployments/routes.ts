@@ -38,7 +38,7 @@ export function deploymentOperations(context: KindContext): Operation[] {
       body: newDeployment,
       create: (request) => createDeployment(context, request),
     }),
-    listOperation(context),
+    listOperation(context, routes),
     routes.show({ description: "One deployment, at once or, with `wait`, when it has reached a status." }),
     logOperation(context),
   ];
@@ -71,7 +71,7 @@ export function deploymentRoutes(context: KindContext): DeploymentRoutes {
   });
 }
 
-function listOperation({ db }: KindContext): Operation {
+function listOperation({ db }: KindContext, routes: DeploymentRoutes): Operation {
   return operation({
     method: "GET",
     path: "/environments/:id/deployments",
@@ -82,13 +82,15 @@ function listOperation({ db }: KindContext): Operation {
     ability: `${KIND}:read`,
     params: environmentParams,
     query: z.object({ ...pageQuery, ...deploymentFilter }),
+    includes: ["environment"],
     success: {
       status: 200,
       description: "A page of deployments.",
-      schema: listDocument(deploymentResource),
+      schema: listDocument(deploymentResource, environmentResource),
       contentType: JSON_API,
     },
-    async handle({ principal, params, query, url }) {
+    async handle(request) {
+      const { principal, params, query, url, includes } = request;
       const environment = await findEnvironment(db, principal.organizationId, params.id);
       if (environment === undefined) throw notFound("environment");
       const page = pageOf(query);
@@ -99,7 +101,8 @@ function listOperation({ db }: KindContext): Operation {
         commits: query["filter[commit_hash]"] ?? [],
         page,
       });
-      return { document: pageDocument(url, page, total, rows.map(renderDeployment)) };
+      const document = pageDocument(url, page, total, rows.map(renderDeployment));
+      return { document: { ...document, ...(await routes.included(includes, rows, request)) } };
     },
   });
 }

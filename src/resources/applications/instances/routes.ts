@@ -10,7 +10,15 @@ import { findEnvironment } from "../environments/store.ts";
 import { environmentParams, instanceParams } from "../params.ts";
 import { changeInstance, createInstance, deleteInstance } from "./change.ts";
 import { renderInstance } from "./render.ts";
-import { instanceChange, instanceResource, instanceSizeList, newInstance } from "./schema.ts";
+import {
+  instanceChange,
+  instanceResource,
+  instanceSizeList,
+  instanceTypes,
+  newInstance,
+  scalingTypes,
+  sizeNames,
+} from "./schema.ts";
 import { instanceSizes } from "./sizes.ts";
 import { findInstance, listInstances, type InstanceRow } from "./store.ts";
 
@@ -44,9 +52,11 @@ export function instanceOperations(context: KindContext): Operation[] {
   return [
     routes.list({
       description: "The instances of an environment in pages. The instance `App` serves its requests.",
-      async list({ organizationId, page }, { id }) {
+      isFilteredByName: true,
+      filters: { type: instanceTypes, size: sizeNames, scaling_type: scalingTypes },
+      async list({ organizationId, page, filter }, { id }) {
         if ((await findEnvironment(db, organizationId, id)) === undefined) throw notFound("environment");
-        return await listInstances(db, id, page);
+        return await listInstances(db, id, filter, page);
       },
     }),
     sizesOperation(),

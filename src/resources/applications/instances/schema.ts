@@ -4,7 +4,8 @@ import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt } from "../../shared/fields.ts";
 import { instanceSizes } from "./sizes.ts";
 
-const sizeNames = instanceSizes.map(({ name }) => name) as [string, ...string[]];
+/** The names of all sizes. */
+export const sizeNames = instanceSizes.map(({ name }) => name) as [string, ...string[]];
 
 const size = z.enum(sizeNames).meta({
   id: "InstanceSize",
@@ -17,7 +18,10 @@ const name = z.string().min(3).max(40).meta({ example: "App" });
 /** The most replicas of an instance. */
 const MAX_REPLICAS = 10;
 
-const scalingType = z.enum(["none", "custom"]).meta({
+export const instanceTypes = ["app", "service"] as const;
+export const scalingTypes = ["none", "custom"] as const;
+
+const scalingType = z.enum(scalingTypes).meta({
   id: "ScalingType",
   description: "`none` is a single replica, `custom` the number of `min_replicas` and `max_replicas`.",
 });

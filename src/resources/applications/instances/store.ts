@@ -1,6 +1,7 @@
 // The rows of the instances of environments: every SQL statement about them.
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
+import type { ListFilter } from "../../shared/lists.ts";
 import { momentSql } from "../../shared/moments.ts";
 
 /** What a customer can set. */
@@ -66,14 +67,20 @@ export async function findInstance(
 export async function listInstances(
   db: Database,
   environmentId: string,
+  { names, types, sizes, scalingTypes }: ListFilter,
   page: Page,
 ): Promise<{ rows: InstanceRow[]; total: number }> {
+  const among = (expression: string, values: readonly string[] = []) =>
+    values.length === 0 ? db`` : db`and ${db.unsafe(expression)} = any(${db.array([...values], "text")})`;
+  const scalingType = "case when g.settings ? 'replicas' then 'custom' else 'none' end";
+  const matching = db`
+    where g.environment_id = ${environmentId} ${among("g.name", names)} ${among("g.type", types)}
+      ${among("g.settings ->> 'size'", sizes)} ${among(scalingType, scalingTypes)}`;
   const [rows, counted] = await Promise.all([
     db<InstanceRow[]>`
-      ${db.unsafe(SELECT)} where g.environment_id = ${environmentId}
+      ${db.unsafe(SELECT)} ${matching}
       order by g.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
-    db<{ total: number }[]>`
-      select count(*)::int as total from process_groups where environment_id = ${environmentId}`,
+    db<{ total: number }[]>`select count(*)::int as total from process_groups g ${matching}`,
   ]);
   return { rows, total: counted[0]?.total ?? 0 };
 }

@@ -64,9 +64,13 @@ const instances = z
   .regex(/^[a-z0-9][a-z0-9-]{0,63}(,[a-z0-9][a-z0-9-]{0,63})*$/, "must be ids with commas between them")
   .transform((text) => text.split(","))
   .refine((ids) => ids.length <= MAX_LOG_INSTANCES, `may have ${MAX_LOG_INSTANCES} ids at most`)
+  .refine(
+    (ids) => !ids.some((id) => id.startsWith("inst-")),
+    "must have ids of processes, the `instance_id` of entries, and none of an instance",
+  )
   .optional()
   .meta({
-    description: "Only entries of these processes, by their ids.",
+    description: "Only entries of these processes, by their ids: the `instance_id` of entries.",
     example: ["proc-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f"],
     param: { style: "form", explode: false },
     override: { type: "array", items: { type: "string" } },
