@@ -73,9 +73,10 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
   };
 }
 
-/** Certificate and key, as HAProxy reads them. */
+/** Certificate and key, as HAProxy reads them: at its socket, an empty line is the end. */
 export function pemOf({ cert, key }: Certificate): string {
-  return `${cert.trim()}\n${key.trim()}\n`;
+  const lines = `${cert}\n${key}`.split(/\r?\n/).filter((line) => line.trim() !== "");
+  return `${lines.join("\n")}\n`;
 }
 
 function globalSection({ spec }: EngineContext<EdgeSpec>): string[] {

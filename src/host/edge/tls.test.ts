@@ -1,5 +1,6 @@
 // HTTPS at a real edge: the host's certificate, HTTP/2, and a renewed certificate without a connection noticing.
 import { afterEach, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type PeerCertificate } from "node:tls";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
@@ -46,6 +47,13 @@ test("HTTPS serves HTTP/2 and HTTP/1.1 with the certificate, and says so to the 
   for await (const part of stream) text += String(part);
   expect(text).toBe("https");
   session.close();
+});
+
+test("a certificate with empty lines in its file is shown as any other", async () => {
+  const { cert, key } = makeServerCertificate(authority, [NAME], period);
+  const chain = `${cert}\n\n${authority.cert}`.replaceAll("\n", "\r\n");
+  lone = await LoneEdge.start({ certificate: { cert: chain, key } });
+  expect(await shownSerial()).toBe(new X509Certificate(cert).serialNumber);
 });
 
 test("a renewed certificate is shown to new clients, and connections go on", async () => {

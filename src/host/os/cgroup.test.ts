@@ -31,18 +31,18 @@ describe.skipIf(!ours || !others)("a machine with two Pilvis", () => {
 describe.skipIf(ours?.version !== "cgroup-v2")("a container, whose uppermost group has processes", () => {
   const uppermost = `/sys/fs/cgroup/pilvi-test-${process.pid}`;
   const id = "caches-test";
-  let stranger: Bun.Subprocess;
+  let shell: Bun.Subprocess;
   let engine: Bun.Subprocess;
 
   beforeEach(() => {
     mkdirSync(uppermost);
-    stranger = Bun.spawn(["sleep", "600"]);
+    shell = Bun.spawn(["sleep", "600"]);
     engine = Bun.spawn(["sleep", "600"]);
-    writeFileSync(join(uppermost, "cgroup.procs"), String(stranger.pid));
+    writeFileSync(join(uppermost, "cgroup.procs"), String(shell.pid));
   });
 
   afterEach(async () => {
-    const processes = [stranger, engine];
+    const processes = [shell, engine];
     for (const child of processes) child.kill("SIGKILL");
     await Promise.all(processes.map((child) => child.exited));
     for (const group of [`pilvi/${id}`, "pilvi", "beside-pilvi", ""]) rmdirSync(join(uppermost, group));
@@ -55,6 +55,6 @@ describe.skipIf(ours?.version !== "cgroup-v2")("a container, whose uppermost gro
     const read = (...path: string[]) => readFileSync(join(uppermost, ...path), "utf8").trim();
     expect(read("pilvi", id, "memory.max")).toBe(String(64 * 1024 ** 2));
     expect(read("pilvi", id, "cgroup.procs")).toBe(String(engine.pid));
-    expect(read("beside-pilvi", "cgroup.procs")).toBe(String(stranger.pid));
+    expect(read("beside-pilvi", "cgroup.procs")).toBe(String(shell.pid));
   });
 });
