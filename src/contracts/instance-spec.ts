@@ -123,6 +123,11 @@ export const postgresSpecSchema = z.strictObject({
 /** A Postgres. */
 export type PostgresSpec = z.infer<typeof postgresSpecSchema>;
 
+/** Whether an instance is Pilvi's own. A background process of an application has no port either, and is a customer's. */
+export function isPilvisOwn({ kind, exposure }: Pick<InstanceSpec, "kind" | "exposure">): boolean {
+  return exposure.port === null && kind !== "application";
+}
+
 export const mysqlSpecSchema = z.strictObject({
   kind: z.literal("mysql"),
   ...cluster,

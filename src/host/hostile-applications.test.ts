@@ -56,7 +56,7 @@ function processesOf({ id }: ApplicationSpec): string[] {
   const { stdout } = Bun.spawnSync([
     "sh",
     "-c",
-    `cat /sys/fs/cgroup/*/pilvi/${id}/cgroup.procs 2>/dev/null | sort -u`,
+    `cat /sys/fs/cgroup/pilvi/${id}/cgroup.procs /sys/fs/cgroup/*/pilvi/${id}/cgroup.procs 2>/dev/null | sort -u`,
   ]);
   return stdout.toString().split("\n").filter(Boolean);
 }
@@ -67,6 +67,24 @@ test("a fork bomb stays below its number of processes, and ends with its applica
   expect(usual).toBeGreaterThan(0);
   await ask(spec, "/bomb");
   await until("the bomb is there", () => processesOf(spec).length > usual + 2);
+  for (let count = 0; count < 20; count += 1) {
+    expect(processesOf(spec).length).toBeLessThanOrEqual(MAX_PROCESSES);
+    expect(await ask(neighbour)).toBe("up");
+  }
+  await host.host.remove(spec.id);
+  expect(processesOf(spec)).toEqual([]);
+});
+
+test("a fork bomb in a background process stays below its number of processes as well", async () => {
+  const bomb = "bomb() { sleep 1000 & bomb | bomb & }; bomb; sleep 1000";
+  const spec = applicationSpec({
+    release,
+    maxProcesses: MAX_PROCESSES,
+    command: `sh -c '${bomb}'`,
+    exposure: { port: null, scope: "loopback", through: "engine" },
+  });
+  await host.host.ensure(spec);
+  await until("the bomb is there", () => processesOf(spec).length > 2);
   for (let count = 0; count < 20; count += 1) {
     expect(processesOf(spec).length).toBeLessThanOrEqual(MAX_PROCESSES);
     expect(await ask(neighbour)).toBe("up");

@@ -4,7 +4,7 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { EngineName } from "../../contracts/engine-names.ts";
 import type { OfferedEngine } from "../../contracts/host-answers.ts";
-import type { ApplicationSpec, InstanceSpec } from "../../contracts/instance-spec.ts";
+import { isPilvisOwn, type ApplicationSpec, type InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import type { ApplicationPlace, Certificate, Engine, EngineContext } from "../../engines/engine.ts";
 import { engineNamed, majorOf, runnableEngines, type EngineSources } from "../../engines/index.ts";
@@ -157,11 +157,11 @@ export function addressOf({ bind }: HostSettings, { exposure }: InstanceSpec): s
 
 /**
  * Limits that the kernel enforces on customers' instances, for all processes of an engine together where there are
- * cgroups. The store has no port, belongs to Pilvi itself and has no enforced limits.
+ * cgroups. The store belongs to Pilvi itself and has no enforced limits.
  */
 function enforced({ cgroups }: HostSettings, spec: InstanceSpec, engine: Engine): Limits {
   const limits = engine.limits(spec, totalmem());
-  if (spec.exposure.port === null) return limits;
+  if (isPilvisOwn(spec)) return limits;
   if (cgroups !== null) return { ...limits, enforcedBy: cgroups.version };
   return engine.fitsProcessLimit === true && canLimitProcesses()
     ? { ...limits, enforcedBy: "rlimit" }

@@ -1,4 +1,5 @@
 // An instance as the meters of the host see it. Measuring neither wakes it nor counts as use.
+import { isPilvisOwn } from "../../contracts/instance-spec.ts";
 import { usageOfGroup } from "../os/cgroup.ts";
 import { usageOfTree } from "../os/process-usage.ts";
 import type { MeteredInstance } from "../metrics/instance-meter.ts";
@@ -33,8 +34,7 @@ function seen({ id, settings, file, condition, runner }: Parts): MeteredInstance
   const { manifest } = file;
   const { process, runnable } = runner;
   if (manifest === null) return null;
-  // A background process has no address, and takes processor and memory of its customer's all the same.
-  if (manifest.spec.exposure.port === null && manifest.spec.kind !== "application") return null;
+  if (isPilvisOwn(manifest.spec)) return null;
   const isAnswering = condition.state === "running" || condition.state === "draining";
   return {
     id,
