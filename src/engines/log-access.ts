@@ -1,7 +1,5 @@
 // Lets the keeper read the log of a stopped engine, and nothing else of its data, or takes that right away again.
 import {
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   fchmodSync,
@@ -38,7 +36,6 @@ export function shareLog({ dataDir, folder, account, reader }: LogPlace): void {
   const owner = { uid: account.uid, gid: reader?.gid ?? account.gid };
   const mode = reader === null ? CLOSED : READABLE.log;
   if (folder !== null && !hasAccess(folder, owner, mode)) {
-    if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`);
     if (reader !== null) for (const name of readdirSync(folder)) share(join(folder, name), owner);
     give(folder, owner, mode);
   }
@@ -50,10 +47,16 @@ function hasAccess(folder: string, { uid, gid }: Account, mode: number): boolean
   return stats.uid === uid && stats.gid === gid && (stats.mode & 0o7777) === mode;
 }
 
+/** The engine owns the folder above, so a link may take the place of the folder at any moment. */
 function give(folder: string, owner: Account, mode: number): void {
   if (hasAccess(folder, owner, mode)) return;
-  chownSync(folder, owner.uid, owner.gid);
-  chmodSync(folder, mode);
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    fchownSync(fd, owner.uid, owner.gid);
+    fchmodSync(fd, mode);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Shares a file. The folder belongs to the engine, so only a file of the engine's user with one name is changed. */

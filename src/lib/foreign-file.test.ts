@@ -1,9 +1,9 @@
 // Parts of files that other users may have replaced.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readForeign } from "./foreign-file.ts";
+import { readForeign, writeForeign } from "./foreign-file.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -23,4 +23,14 @@ test("a link, a pipe, a folder and a missing file read as empty", () => {
   symlinkSync(join(folder, "file"), join(folder, "link"));
   Bun.spawnSync(["mkfifo", join(folder, "pipe")]);
   for (const name of ["link", "pipe", ".", "missing"]) expect(readForeign(join(folder, name), 10)).toBe("");
+});
+
+test("a written file takes the place of a link, whose target stays as it is", () => {
+  const [target, path] = [join(folder, "target"), join(folder, "written")];
+  writeFileSync(target, "the target");
+  symlinkSync(target, path);
+  writeForeign(path, "new", null);
+  expect([readFileSync(path, "utf8"), statSync(path).mode & 0o777]).toEqual(["new", 0o600]);
+  expect(readFileSync(target, "utf8")).toBe("the target");
+  expect(() => writeForeign(folder, "new", null)).toThrow();
 });

@@ -1,5 +1,14 @@
-// Reads files that belong to other users, who may put anything in their place.
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+// Reads and writes files where other users may put anything in their place.
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 
 /**
  * A part of a regular file as text, at most `maxBytes` of its beginning or its end; empty when there is no such file. A
@@ -18,6 +27,28 @@ export function readForeign(path: string, maxBytes: number, part: "beginning" | 
     const bytes = Buffer.alloc(Math.min(stats.size, maxBytes));
     const from = part === "beginning" ? 0 : stats.size - bytes.length;
     return bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, from));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Writes a file for another user into a folder of that user, in place of the file or link of its name. Nothing that the
+ * user makes there meanwhile is written to or given away.
+ * @param owner null for this process's own user.
+ * @throws when a folder has the name, or somebody makes a file of the name meanwhile.
+ */
+export function writeForeign(
+  path: string,
+  content: string,
+  owner: { uid: number; gid: number } | null,
+): void {
+  rmSync(path, { force: true });
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    writeFileSync(fd, content);
+    if (owner !== null) fchownSync(fd, owner.uid, owner.gid);
   } finally {
     closeSync(fd);
   }

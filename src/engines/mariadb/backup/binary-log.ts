@@ -112,7 +112,8 @@ function newestIn(folder: string): { name: string; file: number; size: number } 
 function isClosed(folder: string): boolean {
   const newest = newestIn(folder);
   if (newest === null) return true;
-  const fd = openSync(join(folder, newest.name), constants.O_RDONLY | constants.O_NOFOLLOW);
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const fd = openSync(join(folder, newest.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const event = new Uint8Array(STOP_EVENT.bytes);
     const from = fstatSync(fd).size - STOP_EVENT.bytes;

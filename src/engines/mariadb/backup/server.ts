@@ -1,8 +1,8 @@
 // Runs a server on restored data that no client can reach, with an account for the host and without one for copies.
-import { chownSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { SQL } from "bun";
 import { PublicError } from "../../../lib/errors.ts";
+import { writeForeign } from "../../../lib/foreign-file.ts";
 import { RestoreFault, type RestoreContext } from "../../backup.ts";
 import { hostUser } from "../../host-user.ts";
 import { commandOf } from "../../installed-engine.ts";
@@ -56,9 +56,8 @@ function writeInitFile({ workDir, account }: RestoreContext): void {
     `create user if not exists ${host} identified via unix_socket`,
     `grant all on *.* to ${host} with grant option`,
   ];
-  const path = join(workDir, INIT_FILE);
-  writeFileSync(path, statements.map((statement) => `${statement};\n`).join(""), { mode: 0o600 });
-  if (account !== null) chownSync(path, account.uid, account.gid);
+  const text = statements.map((statement) => `${statement};\n`).join("");
+  writeForeign(join(workDir, INIT_FILE), text, account);
 }
 
 function settings({ installed, dataDir, workDir, limits }: RestoreContext, more: string[]): string[] {

@@ -1,11 +1,14 @@
 // The timelines that a log went through: each restore of a Postgres begins another one, and its archive goes on with it.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { readForeign } from "../../../lib/foreign-file.ts";
 import { RestoreFault } from "../../backup.ts";
 import { readControlFile } from "../control-file.ts";
 import { parseLsn, segmentNumber } from "./lsn.ts";
 
 const HISTORY_NAME = /^([0-9A-F]{8})\.history$/;
+/** A line takes some 60 bytes and stands for a restore. */
+const MAX_HISTORY_BYTES = 1024 ** 2;
 const HISTORY_LINE = /^(\d+)\t([0-9A-F]{1,8}\/[0-9A-F]{1,8})\t/;
 
 /** The timeline that a log ends on, and where it left its ancestors, the oldest first. */
@@ -21,7 +24,7 @@ export interface Lineage {
 export function lineageIn(folder: string, ofBackup: number): Lineage {
   const newest = newestHistoryIn(folder);
   if (newest === null || newest.timeline <= ofBackup) return { timeline: ofBackup, ancestors: [] };
-  const ancestors = readFileSync(join(folder, newest.name), "utf8")
+  const ancestors = readForeign(join(folder, newest.name), MAX_HISTORY_BYTES)
     .split("\n")
     .flatMap((line) => {
       const [, timeline, leftAt] = HISTORY_LINE.exec(line) ?? [];

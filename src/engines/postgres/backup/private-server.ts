@@ -1,9 +1,8 @@
 // A Postgres over restored data that nobody but the host can reach: at a unix socket in a folder of the restore.
-import { chownSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PublicError } from "../../../lib/errors.ts";
+import { writeForeign } from "../../../lib/foreign-file.ts";
 import type { RestoreContext, RestoreProcess } from "../../backup.ts";
-import type { Account } from "../../engine.ts";
 import { hostUser } from "../../host-user.ts";
 import { commandOf } from "../../installed-engine.ts";
 import { megabytes } from "../../memory.ts";
@@ -41,7 +40,7 @@ export function startPrivately(context: RestoreContext, settings: string[]): Pri
     "pg_ident.conf": [`host "${hostUser("Postgres")}" ${ADMIN_NAME}`],
   };
   for (const [name, lines] of Object.entries(files))
-    writeNew(join(workDir, name), `${lines.join("\n")}\n`, account);
+    writeForeign(join(workDir, name), `${lines.join("\n")}\n`, account);
   const config = `config_file=${join(workDir, "postgresql.conf")}`;
   const process = context.start([...commandOf(installed), "-D", dataDir, "-c", config]);
   const log = new ServerLog(process.stderr);
@@ -54,14 +53,6 @@ export function startPrivately(context: RestoreContext, settings: string[]): Pri
     stop: async () => await stop(process, log),
     quit: async () => await quit(process),
   };
-}
-
-/** Writes a file for the user of the data, in place of whatever has its name. */
-export function writeNew(path: string, content: string, account: Account | null): void {
-  // The folder belongs to that user, so a link may lie there.
-  rmSync(path, { recursive: true, force: true });
-  writeFileSync(path, content, { flag: "wx", mode: 0o600 });
-  if (account !== null) chownSync(path, account.uid, account.gid);
 }
 
 async function stop(process: RestoreProcess, log: ServerLog): Promise<void> {

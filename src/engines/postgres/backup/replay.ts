@@ -1,12 +1,13 @@
 // One run of Postgres that replays its log up to a target, and ends.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeForeign } from "../../../lib/foreign-file.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { presentable } from "../../../lib/presentable.ts";
 import { RestoreFault, type RestoreContext } from "../../backup.ts";
 import { readControlFile } from "../control-file.ts";
 import { parseLsn } from "./lsn.ts";
-import { startPrivately, writeNew, type PrivateServer } from "./private-server.ts";
+import { startPrivately, type PrivateServer } from "./private-server.ts";
 
 /** Where a replay is to end, `end` being the end of the log, and on which timeline: null is that of the backup. */
 export type ReplayTarget = ({ kind: "consistent" } | { kind: "time"; at: string } | { kind: "end" }) & {
@@ -39,7 +40,7 @@ export async function replay(
   target: ReplayTarget,
   onPosition: (position: bigint) => void,
 ): Promise<Replayed> {
-  writeNew(join(context.dataDir, "recovery.signal"), "", context.account);
+  writeForeign(join(context.dataDir, "recovery.signal"), "", context.account);
   return await runOnce(context, settingsOf(context, target), onPosition, (server) => {
     if (target.kind !== "end" && !server.log.hasStoppedAtTarget)
       throw new RestoreFault("The replay of the log passed the point that it was to end at.");

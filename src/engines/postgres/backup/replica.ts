@@ -2,6 +2,7 @@
 // folder, which it polls. It has neither a connection to the other nor a command that fetches segments.
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { writeForeign } from "../../../lib/foreign-file.ts";
 import type { PostgresSpec } from "../../../contracts/instance-spec.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { RestoreFault, type EngineReplica, type RestoreContext } from "../../backup.ts";
@@ -10,7 +11,6 @@ import { asAdmin, inspect, OWN_DATABASE } from "../admin.ts";
 import { readControlFile } from "../control-file.ts";
 import { followedTimeline, lineageIn } from "./lineage.ts";
 import { pageOf, parseLsn, segmentName, segmentNumber } from "./lsn.ts";
-import { writeNew } from "./private-server.ts";
 import { checkSegments, giveLog } from "./segment-checks.ts";
 import { adopt } from "./unpacked-data.ts";
 
@@ -64,7 +64,7 @@ function seed(context: RestoreContext): void {
   giveLog(folder, account);
   const lineage = lineageIn(folder, facts.timeline);
   checkSegments(folder, facts, control, { endLsn: facts.endLsn, lineage });
-  writeNew(join(dataDir, STANDBY), "", account);
+  writeForeign(join(dataDir, STANDBY), "", account);
 }
 
 /** The newest segment, which may not be whole; with none at all, the segment in which the replay begins. */

@@ -2,13 +2,12 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BackupFacts } from "../../../contracts/keeper.ts";
-import { readIfPresent } from "../../../lib/files.ts";
+import { readForeign, writeForeign } from "../../../lib/foreign-file.ts";
 import { RestoreFault, type RestoreContext } from "../../backup.ts";
 import { firstNumbers } from "../../versions.ts";
 import { readControlFile, type ControlFile } from "../control-file.ts";
 import { parseLabel } from "./label.ts";
 import { lsnText } from "./lsn.ts";
-import { writeNew } from "./private-server.ts";
 
 /** The part of the facts that is about a Postgres. */
 export type PostgresFacts = NonNullable<BackupFacts["postgres"]>;
@@ -25,6 +24,8 @@ const STEERING = [
   "postmaster.opts",
 ];
 
+const MAX_VERSION_BYTES = 16;
+
 /** Checks the data, writes its label, and removes the slots of the source. @throws RestoreFault */
 export function adopt(context: RestoreContext): { facts: PostgresFacts; control: ControlFile } {
   const { dataDir, account, installed, facts: all } = context;
@@ -34,13 +35,13 @@ export function adopt(context: RestoreContext): { facts: PostgresFacts; control:
   const control = readControlFile(dataDir);
   if (control === null || !isFolder(join(dataDir, "pg_wal")))
     throw new RestoreFault("The backup is not complete: its data lacks the files that a start needs.");
-  if (readIfPresent(join(dataDir, "PG_VERSION"))?.trim() !== major)
+  if (readForeign(join(dataDir, "PG_VERSION"), MAX_VERSION_BYTES).trim() !== major)
     throw new RestoreFault(`The data of the backup is not that of a Postgres ${major}.`);
   if (control.segmentBytes !== facts.segmentBytes || readdirSync(join(dataDir, "pg_tblspc")).length > 0)
     throw new RestoreFault("The data of the backup is not as its description says.");
   removeSteering(dataDir);
   emptyFolder(join(dataDir, "pg_replslot"));
-  if (all.isHot) writeNew(join(dataDir, "backup_label"), labelOf(facts), account);
+  if (all.isHot) writeForeign(join(dataDir, "backup_label"), labelOf(facts), account);
   else checkStopped(facts, control);
   return { facts, control };
 }
