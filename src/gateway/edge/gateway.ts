@@ -140,7 +140,7 @@ export class Gateway {
       case "drain":
         return this.#asked(message)?.drain(message.withinMs, message.isYielding);
       case "detach":
-        return this.#asked(message)?.detach();
+        return this.#asked(message)?.disconnectIfIdle();
       case "addresses":
         return this.#answerAddresses(message);
       default:
