@@ -42,8 +42,8 @@ export const entrySchema = z.strictObject({
    */
   mockNonce: z.nullable(z.string().check(z.regex(/^[0-9a-f]{64}$/))),
   /**
-   * How many clients may be logged in or wait for it: the engine's limit, and for a database some more that wait in
-   * line.
+   * How many clients may be logged in or wait for it: the engine's limit, and for a database some more that wait for its
+   * start.
    */
   maxConnections: z.int(),
   /** Idle seconds after which the instance is to sleep; null is never. */

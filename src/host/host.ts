@@ -274,7 +274,7 @@ export class Host {
       woken: (id, wake) => of(id)?.sleep.woken(wake),
       idle: (id) => of(id)?.idle(),
       users: (id) => of(id)?.sleep.refreshUsers(),
-      holding: () => this.#addresses.meet(),
+      addresses: this.#addresses,
     });
   }
 

@@ -46,6 +46,11 @@ export class SocketCourier {
     return this.#isClosed;
   }
 
+  /** Whether the other side has greeted, and is understood. */
+  get isGreeted(): boolean {
+    return this.#isGreeted;
+  }
+
   /** Sends sockets to the other side. They stay open here, and must until they are sent or dropped. */
   send(...parcels: Parcel[]): void {
     if (this.#isClosed || parcels.length === 0) return;

@@ -7,6 +7,7 @@ import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import { TestPostgres } from "../support/engines/postgres-engine.ts";
 import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
 import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 import { RawClient } from "../support/load/raw-client.ts";
 
 const cleanUps: (() => unknown)[] = [];
@@ -59,6 +60,25 @@ test("a full Postgres refuses the next client, asleep or not", async () => {
   await expect(login()).rejects.toMatchObject(refusal);
   expect(gateway.wakes).toEqual([]);
   expect(gateway.faults).toEqual([]);
+});
+
+test("clients that a full Postgres refuses leave no connection to the engine behind", async () => {
+  // The engine itself ends a login that does not go on, but not during this test.
+  const server = await TestPostgres.start(["authentication_timeout=600"]);
+  cleanUps.push(() => server.remove());
+  await server.admin("create role ann login password 'one'");
+  const gateway = new PostgresGateway(server);
+  cleanUps.push(() => gateway.close());
+  await gateway.learnUsers();
+  gateway.isFull = true;
+  const to = { host: "127.0.0.1", port: gateway.port, user: "ann", password: "one", database: "postgres" };
+  for (let dials = 1; dials <= 3; dials++) {
+    await expect(new Client(to).connect()).rejects.toMatchObject({ code: "53300" });
+    expect(gateway.dials).toBe(dials);
+  }
+  const others = `select from pg_stat_activity
+    where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+  await until("the engine has no client", async () => (await server.admin(others)).length === 0);
 });
 
 test("a full MySQL refuses the next client, asleep or not", async () => {

@@ -98,7 +98,7 @@ test("a yielding drain ends as soon as a client has something to say", async () 
   expect(stage.count("drained")).toBe(1);
   peer.send("\x03one");
   await stage.loop.rest();
-  stage.backend.detach();
+  stage.backend.disconnectIfIdle();
   expect([stage.count("busy"), stage.count("detached")]).toEqual([1, 0]);
   stage.become("running");
   await stage.loop.until(() => {
@@ -115,12 +115,12 @@ test("a yielding drain ends as soon as a client has something to say", async () 
 test("clients are disconnected only from an engine that has answered everything", async () => {
   stage.start();
   const { peer, end, stream } = await stage.spliced();
-  stage.backend.detach();
+  stage.backend.disconnectIfIdle();
   expect([stage.count("busy"), stage.count("detached")]).toEqual([1, 0]);
   stage.become("draining");
   stage.backend.drain(60_000);
   await stage.pass(25);
-  stage.backend.detach();
+  stage.backend.disconnectIfIdle();
   expect(await stage.loop.of(end)).toBe("detached");
   expect(stage.count("detached")).toBe(0);
   stream.end();
@@ -138,7 +138,7 @@ test("a protocol handler that keeps its engine for too long does not keep it fro
   stage.become("draining");
   stage.backend.drain(60_000);
   await stage.pass(25);
-  stage.backend.detach();
+  stage.backend.disconnectIfIdle();
   await stage.loop.of(end);
   await stage.pass(1_999);
   expect(stage.count("detached")).toBe(0);
@@ -153,7 +153,7 @@ test("a client before its login keeps no engine from being stopped", async () =>
   stage.become("draining");
   stage.backend.drain(60_000);
   await stage.pass(25);
-  stage.backend.detach();
+  stage.backend.disconnectIfIdle();
   expect(stage.count("detached")).toBe(1);
   const { client } = await stage.newClient();
   const connecting = stage.backend.connect(client, { user: "ann", address: "here" }, begun ?? undefined);

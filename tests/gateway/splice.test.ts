@@ -182,4 +182,16 @@ describe.each(KINDS)("%s", (kind) => {
       expect([log.end, log.ends]).toEqual(["closed", 1]);
     },
   );
+
+  test.each(["client", "engine"] as const)(
+    "it is over at once with a %s that the gateway has closed before",
+    async (who) => {
+      const { client, peer, engine, enginePeer, log, loop } = stage;
+      if (who === "client") client.close();
+      else engine.close();
+      log.splice(client, engine);
+      await loop.until(() => peer.receiveAll().end !== null && enginePeer.receiveAll().end !== null);
+      expect([log.end, log.ends]).toEqual(["closed", 1]);
+    },
+  );
 });

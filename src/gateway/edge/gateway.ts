@@ -5,13 +5,12 @@ import { redisHandler } from "../redis/index.ts";
 import { TooManyClients, type ProtocolHandler } from "../backend.ts";
 import { ClientCounts } from "./client-counts.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
+import { EarlySockets } from "./early-sockets.ts";
 import { FAREWELLS } from "./farewells.ts";
 import { InstanceBackend } from "../instance/instance-backend.ts";
 import { MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
 import type { GatewayMessage, HostMessage, Protocol, Route } from "../../contracts/gateway-link.ts";
 import type { Log } from "../../lib/line-log.ts";
-import type { Parcel } from "../../lib/socket-courier.ts";
-import { sockets } from "../../lib/socket-calls.ts";
 import { AddressLink } from "../sockets/address-link.ts";
 import { ClientSocket, type TlsPolicy } from "../sockets/client-socket.ts";
 import { HostLink } from "../sockets/host-link.ts";
@@ -54,8 +53,7 @@ export class Gateway {
   readonly #log: Log;
   readonly #link: HostLink;
   readonly #addresses: AddressLink;
-  /** Sockets of instances whose route has not arrived yet. */
-  readonly #early = new Map<string, number>();
+  readonly #early = new EarlySockets();
   readonly #routes = new Map<string, OpenRoute>();
   readonly #limits: ConnectionLimits<ClientSocket>;
   readonly #counts: ClientCounts;
@@ -85,6 +83,11 @@ export class Gateway {
         this.#mismatched(error.message);
         this.#link.restart(MISMATCH_RETRY_MS);
       },
+      socketOf: (id) => this.#socketOf(id),
+      handedOver: () => {
+        this.#early.forgetFormer();
+        this.#send({ type: "holding" });
+      },
       received: (id, fd) => this.#listen(id, fd),
       ended: () => this.#link.restart(),
     });
@@ -110,14 +113,15 @@ export class Gateway {
 
   /** A host has connected. It may replace a killed host, so it gets that host's sockets back. */
   #meet(): void {
-    const held: Parcel[] = [...this.#early];
-    for (const [id, { listener }] of this.#routes) {
-      if (listener !== null && !listener.isClosed) held.push([id, listener.fd]);
-    }
-    const isDone = this.#addresses.connect(held);
-    for (const id of this.#early.keys()) this.#forget(id);
-    if (isDone) this.#send({ type: "holding" });
-    else this.#link.restart();
+    const held = this.#early.change();
+    for (const id of this.#routes.keys()) held.push(id);
+    if (!this.#addresses.connect(held)) this.#link.restart();
+  }
+
+  /** The socket of an instance for a host that has lost it; null without one. */
+  #socketOf(id: string): number | null {
+    const listener = this.#routes.get(id)?.listener ?? null;
+    return listener === null || listener.isClosed ? this.#early.formerOf(id) : listener.fd;
   }
 
   #receive(message: HostMessage): void {
@@ -136,7 +140,7 @@ export class Gateway {
       case "drain":
         return this.#asked(message)?.drain(message.withinMs, message.isYielding);
       case "detach":
-        return this.#asked(message)?.detach();
+        return this.#asked(message)?.disconnectIfIdle();
       case "addresses":
         return this.#answerAddresses(message);
       default:
@@ -194,30 +198,22 @@ export class Gateway {
       clients: new Set(),
     };
     this.#routes.set(entry.id, route);
-    const fd = this.#early.get(entry.id);
-    if (fd === undefined) return;
-    this.#early.delete(entry.id);
-    this.#listen(entry.id, fd);
+    const fd = this.#early.take(entry.id);
+    if (fd !== null) this.#listen(entry.id, fd);
   }
 
   /** @param fd the socket that listens at the address of the instance, in place of the former socket; null for none. */
   #listen(id: string, fd: number | null): void {
     const route = this.#routes.get(id);
-    this.#forget(id);
+    this.#early.forget(id);
     route?.listener?.close();
     if (fd === null) return;
-    if (route === undefined) return void this.#early.set(id, fd);
+    if (route === undefined) return this.#early.keep(id, fd);
     route.listener = new Listener(this.#pool, fd, (socket, peer) => this.#accept(route, socket, peer));
   }
 
-  #forget(id: string): void {
-    const fd = this.#early.get(id);
-    if (fd !== undefined) sockets.close(fd);
-    this.#early.delete(id);
-  }
-
   #release(id: string): void {
-    this.#forget(id);
+    this.#early.forget(id);
     const route = this.#routes.get(id);
     if (route === undefined) return;
     this.#routes.delete(id);

@@ -135,13 +135,13 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   }
 
   /** Disconnects all clients, unless something is under way: the host may go by the answer to an earlier drain. */
-  detach(): void {
+  disconnectIfIdle(): void {
     if (this.#drain === null || this.#isWanted || !this.#isIdle()) this.#goOnBusy();
-    else this.part();
+    else this.disconnect();
   }
 
   /** Disconnects all clients whatever they do, and sends "detached" when the last connection is closed. */
-  part(): void {
+  disconnect(): void {
     for (const engine of this.#begun) engine.close();
     for (const splice of this.#splices) splice.detach();
     this.#splices.clear();

@@ -39,7 +39,10 @@ export interface Authenticated<E extends Stream> {
   login: EngineLogin<E> | null;
 }
 
-/** @throws ProtocolError, EngineError, EngineUnavailable, StreamEnded. */
+/**
+ * Also has the client counted as logged in; the begun login at the engine ends with a client that may not stay.
+ * @throws ProtocolError, EngineError, EngineUnavailable, TooManyClients, StreamEnded.
+ */
 export async function authenticate<C extends ClientStream, E extends Stream>(
   client: C,
   backend: Backend<C, E>,
@@ -58,6 +61,7 @@ export async function authenticate<C extends ClientStream, E extends Stream>(
     const answer = await readPasswordMessage(client);
     const final = readClientFinal(first, challenge, answer.toString("latin1"));
     const proof = await check(backend, startup, secret, final);
+    client.identified();
     return { proof, login };
   } catch (error) {
     login?.engine.end();

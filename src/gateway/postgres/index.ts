@@ -58,7 +58,6 @@ async function open<C extends ClientStream, E extends Stream>(
   if (client.mustStartTls && client.tls === null)
     throw new ProtocolError(SQLSTATE.invalidAuthorization, TLS_ONLY);
   const authenticated = await authenticate(client, backend, startup);
-  client.identified();
   client.setDeadline(null);
   return await Session.begin(client, backend, cancelKeys, startup, authenticated);
 }

@@ -1,4 +1,4 @@
-// The gateway's end of the link for listening sockets: returns them to each new host, and takes the host's.
+// The gateway's end of the link for listening sockets: hands the gateway's over to each new host, and takes the host's.
 import { ADDRESS_HELLO, addressGreeting } from "../../contracts/address-passing.ts";
 import { VersionMismatch } from "../../contracts/versions.ts";
 import {
@@ -14,6 +14,8 @@ import type { Timer, Timers } from "./timers.ts";
 
 /** Bun cannot wait for such a descriptor, so it is looked at at this interval, and at each message of the host. */
 const LOOK_INTERVAL_MS = 20;
+/** This is the interval while the host has not taken enough for the next sockets. */
+const RETRY_MS = 5;
 
 /** The events of the link. */
 export interface AddressLinkEvents {
@@ -21,6 +23,13 @@ export interface AddressLinkEvents {
   greeted(): void;
   /** The host speaks another version, and the link has ended. */
   mismatched(error: VersionMismatch): void;
+  /**
+   * Finds a socket that is about to be handed over, which the gateway may have closed or replaced since `connect`; null
+   * without one.
+   */
+  socketOf(id: string): number | null;
+  /** All sockets have been sent; those that the host has not taken yet wait for it in the kernel. */
+  handedOver(): void;
   /** A listening socket, which the gateway owns from then on; null when the gateway has to give the socket up. */
   received(id: string, fd: number | null): void;
   ended(): void;
@@ -32,6 +41,8 @@ export class AddressLink {
   readonly #events: AddressLinkEvents;
   #fd: number | null = null;
   #isGreeted = false;
+  /** The instances whose sockets the host is still to get; null once all have been handed over. */
+  #unsent: string[] | null = null;
   #timer: Timer | null = null;
 
   /** @param path the host's unix socket for addresses. */
@@ -42,21 +53,21 @@ export class AddressLink {
   }
 
   /**
-   * Connects to a new host and passes it the gateway's sockets, which a killed host has lost.
-   * @returns false without a connection, or when the passing failed.
+   * Connects to a new host and hands over the gateway's sockets, which a killed host has lost. The kernel keeps some
+   * thousand under way, so the rest follows as the host takes them.
+   * @param held the instances whose sockets the gateway has.
+   * @returns false without a connection.
    */
-  connect(held: Parcel[]): boolean {
+  connect(held: readonly string[]): boolean {
     this.#close();
     const fd = connectForPassing(this.#path);
     if (fd === null) return false;
     this.#fd = fd;
     this.#isGreeted = false;
-    this.#lookLater();
+    this.#unsent = [...held];
     if (passDescriptors(fd, { text: ADDRESS_HELLO, descriptors: [] }) !== "sent") return false;
-    for (let at = 0; at < held.length; at += MAX_DESCRIPTORS) {
-      const delivery = deliveryOf(held.slice(at, at + MAX_DESCRIPTORS));
-      if (passDescriptors(fd, delivery) !== "sent") return false;
-    }
+    this.#handOver();
+    this.#lookLater();
     return true;
   }
 
@@ -78,10 +89,38 @@ export class AddressLink {
   }
 
   #lookLater(): void {
-    this.#timer = this.#timers.after(LOOK_INTERVAL_MS, () => {
+    if (this.#fd === null) return;
+    const afterMs = this.#unsent === null ? LOOK_INTERVAL_MS : RETRY_MS;
+    this.#timer = this.#timers.after(afterMs, () => {
       this.#lookLater();
       this.look();
+      this.#handOver();
     });
+  }
+
+  /** Passes sockets until the kernel takes no more of them, or all are sent. */
+  #handOver(): void {
+    while (this.#fd !== null && this.#unsent !== null) {
+      const parcels = this.#unsent.slice(0, MAX_DESCRIPTORS).flatMap((id) => this.#parcelOf(id));
+      const result = parcels.length === 0 ? "sent" : passDescriptors(this.#fd, deliveryOf(parcels));
+      if (result === "full") return;
+      if (result === "broken") return this.#broken();
+      this.#unsent.splice(0, MAX_DESCRIPTORS);
+      if (this.#unsent.length > 0) continue;
+      this.#unsent = null;
+      this.#events.handedOver();
+    }
+  }
+
+  #parcelOf(id: string): Parcel[] {
+    const fd = this.#events.socketOf(id);
+    return fd === null ? [] : [[id, fd]];
+  }
+
+  /** Nothing can be sent any more. The host's last message may say that it is of another version. */
+  #broken(): void {
+    this.look();
+    if (this.#fd !== null) this.#end();
   }
 
   #greet({ text, descriptors }: Delivery): void {

@@ -56,9 +56,12 @@ export class HostLink {
     if (this.#socket !== null) this.#ended(this.#socket, retryAfterMs);
   }
 
-  /** Without a link the message is lost; both sides exchange their state anew at the start of the next link. */
+  /**
+   * Without a link, or before the host's greeting, the message is lost; both sides exchange their state anew at the start
+   * of the next link.
+   */
   send(message: GatewayMessage): void {
-    this.#write(`${JSON.stringify(message)}\n`);
+    if (this.#isGreeted) this.#write(`${JSON.stringify(message)}\n`);
   }
 
   #connect(): void {

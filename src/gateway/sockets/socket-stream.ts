@@ -13,10 +13,7 @@ import { Waits } from "./waits.ts";
 const LINGER_MS = 1_000;
 /** The most that one read without a length takes. */
 const SOME_BYTES = 64 * 1024;
-/**
- * The count of unread bytes at which a client that is held for its engine is not read from any more. Below it the
- * runtime notices that the client leaves.
- */
+/** A client that is held for its engine is read up to so many bytes: only so the runtime notices that it leaves. */
 const HELD_BYTES = 16 * 1024;
 
 export class SocketStream implements Stream, SocketOwner {
@@ -275,6 +272,8 @@ export class SocketStream implements Stream, SocketOwner {
   }
 
   #feed(): void {
+    // The owner had ended the stream before it gave it the consumer.
+    if (this.#isEnding) return this.#letGo();
     while (this.#consumer !== null && !this.#isPaused && this.unread.size > 0) {
       this.#consumer.received(this.unread.take(Infinity));
     }

@@ -13,11 +13,14 @@ import { REASON, TestGateway } from "../test-support.ts";
 let dataDir: string;
 let link: GatewayLink;
 let events: string[];
+/** What happens to the sockets of addresses. */
+let exchanges: string[];
 const log = createLog("host", "silent");
 
 beforeEach(() => {
   dataDir = freshDataDir();
   events = [];
+  exchanges = [];
   link = new GatewayLink(log);
   link.listen(gatewaySocket(dataDir), {
     wake: (id, { user }) => events.push(`wake ${id} ${user}`),
@@ -27,7 +30,11 @@ beforeEach(() => {
       events.push(`idle ${id}`);
     },
     users: (id) => events.push(`users ${id}`),
-    holding: () => events.push("holding"),
+    addresses: {
+      expect: () => exchanges.push("expect"),
+      meet: () => exchanges.push("meet"),
+      stopExpecting: () => exchanges.push("stopExpecting"),
+    },
   });
 });
 
@@ -114,12 +121,22 @@ test("gateways of other versions are disconnected and logged once, and a gateway
     `The gateway speaks version 99 of the link and this process version ${GATEWAY_LINK_VERSION}: start both from the same Pilvi.`,
     `The gateway speaks no version of the link and this process version ${GATEWAY_LINK_VERSION}: start both from the same Pilvi.`,
   ]);
-  expect(events).toEqual([]);
+  expect([events, exchanges]).toEqual([[], []]);
   // The refused gateway has clients of its own, which no suspension may cut off.
   expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([false, false]);
   const gateway = await TestGateway.connect(dataDir);
   expect(gateway.received.map(({ type }) => type)).toEqual(["entries", "synced"]);
   gateway.close();
+});
+
+test("the sockets of a gateway are expected from its greeting until it holds none back, or has gone", async () => {
+  const gateway = await TestGateway.connect(dataDir);
+  expect(exchanges).toEqual(["expect"]);
+  gateway.send({ type: "holding" });
+  await until("the gateway's sockets are there", () => exchanges.length === 2);
+  gateway.close();
+  await until("the link was lost", () => exchanges.length === 3);
+  expect(exchanges).toEqual(["expect", "meet", "stopExpecting"]);
 });
 
 test("a message whose callback fails does not cost the messages after it", async () => {

@@ -8,6 +8,7 @@ import type { Wake, WakeReason } from "../../contracts/sleep.ts";
 import type { Log } from "../../lib/log.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import { canSwitchUsers, GATEWAY_ACCOUNT } from "../os/accounts.ts";
+import type { GatewayAddresses } from "../os/addresses.ts";
 import { AddressQuestions } from "./address-questions.ts";
 import { GatewayConnection } from "./gateway-connection.ts";
 import { readGatewayMessage } from "./gateway-messages.ts";
@@ -30,8 +31,8 @@ export interface GatewayEvents {
   woken(id: string, wake: Wake): void;
   idle(id: string): void;
   users(id: string): void;
-  /** The gateway has handed over its sockets, and waits for the addresses to listen at. */
-  holding(): void;
+  /** Exchanges sockets with the gateway. */
+  addresses: GatewayAddresses;
 }
 
 type Question = Extract<HostMessage, { id: string }>;
@@ -73,7 +74,7 @@ export class GatewayLink {
       socket: {
         open: (socket) => {
           const connection: GatewayConnection = new GatewayConnection(socket, {
-            greeted: () => this.#greet(connection),
+            greeted: () => this.#greet(connection, events),
             said: (line) => this.#receive(readGatewayMessage(line), events),
           });
           socket.data = connection;
@@ -88,8 +89,8 @@ export class GatewayLink {
           }
         },
         drain: (socket) => socket.data?.flush(),
-        close: (socket) => this.#lost(socket.data),
-        error: (socket) => this.#lost(socket.data),
+        close: (socket) => this.#lost(socket.data, events),
+        error: (socket) => this.#lost(socket.data, events),
       },
     });
     // Only the gateway may wake instances.
@@ -197,15 +198,16 @@ export class GatewayLink {
     waiting?.resolve(message.type);
   }
 
-  #greet(gateway: GatewayConnection): void {
+  #greet(gateway: GatewayConnection, events: GatewayEvents): void {
     const former = this.#gateway;
     if (former !== null) {
-      this.#lost(former);
+      this.#lost(former, events);
       former.end();
     }
     this.#ungreeted.delete(gateway);
     this.#gateway = gateway;
     this.#mismatch = null;
+    events.addresses.expect();
     gateway.send({ type: "entries", ids: [...this.#entries.keys()] });
     for (const [id, text] of this.#entries) gateway.sendEntry(id, text);
     gateway.send({ type: "synced" });
@@ -221,10 +223,11 @@ export class GatewayLink {
     this.#log.error({ error }, "the gateway cannot be understood");
   }
 
-  #lost(gateway: GatewayConnection | null): void {
+  #lost(gateway: GatewayConnection | null, events: GatewayEvents): void {
     if (gateway !== null) this.#ungreeted.delete(gateway);
     if (gateway === null || gateway !== this.#gateway) return;
     this.#gateway = null;
+    events.addresses.stopExpecting();
     this.#clients.clear();
     this.#contact = Promise.withResolvers<void>();
     this.#awaitGateway();
@@ -273,7 +276,7 @@ export class GatewayLink {
         this.#log.info({ instance: message.id, ...message.wake }, "an instance was woken");
         return events.woken(message.id, message.wake);
       case "holding":
-        return events.holding();
+        return events.addresses.meet();
       case "clients":
         return this.#count(message.counts);
       case "addresses":

@@ -22,9 +22,10 @@ const STATES: Record<State, RouteState | null> = {
 };
 
 /**
- * Clients of a database beyond the engine's limit: a burst during a wake, and clients that wait for others to leave.
+ * Clients beyond the engine's limit that may wait for a start; once the engine runs, it refuses those that it has no
+ * place for.
  */
-const MAX_IN_LINE = 1_000;
+const MAX_HELD_BEYOND_ENGINE = 1_000;
 
 /** The parts of a route. */
 export interface RouteParts {
@@ -59,7 +60,7 @@ export function routeOf(parts: RouteParts): Route | null {
     lastError: condition.lastError,
     users,
     mockNonce: known.mockNonce?.(paths.dataDir) ?? null,
-    maxConnections: "maxConnections" in spec ? spec.maxConnections + MAX_IN_LINE : MAX_CLIENTS,
+    maxConnections: "maxConnections" in spec ? spec.maxConnections + MAX_HELD_BEYOND_ENGINE : MAX_CLIENTS,
     sleepAfterSeconds: "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null,
     latestStart,
   };

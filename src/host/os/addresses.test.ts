@@ -96,6 +96,8 @@ test.each(MISMATCHES)(
     for (const _again of [1, 2]) {
       const gateway = connectForPassing(path) ?? -1;
       open.push(gateway);
+      // The host may accept it before it says anything.
+      addresses.meet();
       passDescriptors(gateway, { text: hello, descriptors: [held.fd] });
       addresses.meet();
       expect(arrived(gateway)).toEqual([{ text: ADDRESS_HELLO, descriptors: [] }]);

@@ -17,6 +17,9 @@ import type { KeeperLink } from "./keeper-link.ts";
 /** A gateway from before this host connects again within this time. */
 const MEETING_MS = 1_000;
 
+/** The kernel keeps some thousand sockets under way, so those of a gateway are taken at this interval meanwhile. */
+const TAKE_INTERVAL_MS = 5;
+
 /** The listening side of an address: the gateway with the host's socket, or an engine with a socket beside it. */
 export type Side = "gateway" | "engine";
 
@@ -35,6 +38,9 @@ interface Offer {
 /** The part of the addresses that an instance uses. */
 export type InstanceAddresses = Pick<Addresses, "hold" | "admit" | "settle" | "drop">;
 
+/** The part of the addresses that concerns a gateway as a whole. */
+export type GatewayAddresses = Pick<Addresses, "expect" | "meet" | "stopExpecting">;
+
 export class Addresses {
   readonly #log: Log;
   /** Null when only the gateway has copies. */
@@ -48,6 +54,8 @@ export class Addresses {
   #isKnown: (id: string) => boolean = () => true;
   #listener: number | null = null;
   #gateway: SocketCourier | null = null;
+  /** Runs while a gateway hands over its sockets. */
+  #taking: ReturnType<typeof setInterval> | undefined;
   /** The complaint about the latest gateway, when that speaks another version. */
   #mismatch: string | null = null;
 
@@ -72,20 +80,25 @@ export class Addresses {
     setTimeout(() => this.#met.resolve(), MEETING_MS).unref();
   }
 
-  /** Takes the sockets that the gateway has handed over, and sends it the sockets to listen at. */
+  /** A gateway has connected: takes the sockets that it hands over, as they come. */
+  expect(): void {
+    clearInterval(this.#taking);
+    this.#taking = setInterval(() => this.#take(), TAKE_INTERVAL_MS);
+  }
+
+  /** The gateway has handed over all sockets: sends it the sockets to listen at. */
   meet(): void {
-    if (this.#listener === null) return;
-    for (;;) {
-      const fd = acceptForPassing(this.#listener);
-      if (fd === null) break;
-      this.#gateway?.close();
-      this.#gateway = new SocketCourier(fd, addressGreeting("The gateway"));
-      for (const parcel of this.#taken(this.#gateway)) this.#offer(parcel, false);
-    }
+    clearInterval(this.#taking);
+    this.#take();
     const parcels: Parcel[] = [];
     for (const [id, { socket, side }] of this.#held) if (side === "gateway") parcels.push([id, socket.fd]);
-    this.#gateway?.send(...parcels);
+    this.#send(...parcels);
     this.#met.resolve();
+  }
+
+  /** The gateway has gone, and hands nothing over any more. */
+  stopExpecting(): void {
+    clearInterval(this.#taking);
   }
 
   /**
@@ -102,7 +115,7 @@ export class Addresses {
     if (side === "gateway") refusingOthers(place.port, () => socket.listen());
     else socket.reserve();
     this.#held.set(id, { socket, side });
-    if (side === "gateway") this.#gateway?.send([id, socket.fd]);
+    if (side === "gateway") this.#send([id, socket.fd]);
     else this.#gateway?.drop(id);
   }
 
@@ -125,6 +138,11 @@ export class Addresses {
     const held = this.#held.get(id);
     if (held?.side === "engine") held.socket.reserve();
     this.#unguard(id);
+  }
+
+  /** A gateway that has not greeted may be of another version. It gets all sockets when it has handed over its own. */
+  #send(...parcels: Parcel[]): void {
+    if (this.#gateway?.isGreeted === true) this.#gateway.send(...parcels);
   }
 
   #guard(id: string, { port }: Place, { uid }: Account): void {
@@ -150,6 +168,7 @@ export class Addresses {
 
   /** Closes the host's sockets. The keeper, the gateway and the engines keep theirs. */
   close(): void {
+    this.stopExpecting();
     this.#gateway?.close();
     this.#keeper?.close();
     if (this.#listener !== null) sockets.close(this.#listener);
@@ -207,10 +226,22 @@ export class Addresses {
     }
   }
 
-  #taken(gateway: SocketCourier): Parcel[] {
+  /** Takes what the gateway has sent, also over an earlier connection. */
+  #take(): void {
+    for (;;) {
+      for (const parcel of this.#taken()) this.#offer(parcel, false);
+      const fd = this.#listener === null ? null : acceptForPassing(this.#listener);
+      if (fd === null) return;
+      this.#gateway?.close();
+      this.#gateway = new SocketCourier(fd, addressGreeting("The gateway"));
+    }
+  }
+
+  #taken(): Parcel[] {
+    if (this.#gateway === null) return [];
     try {
-      const parcels = gateway.take();
-      this.#mismatch = null;
+      const parcels = this.#gateway.take();
+      if (this.#gateway.isGreeted) this.#mismatch = null;
       return parcels;
     } catch (error) {
       this.#complain(error);

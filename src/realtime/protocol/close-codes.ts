@@ -1,7 +1,10 @@
 // Reasons to close a connection. The hundreds say what a client must do: 40xx stay away, 41xx come back later, 42xx at
 // once.
 
-/** A code of the WebSocket close frame, with the message that the error event before it carries. */
+/**
+ * A code of the WebSocket close frame, with its message. Clients of protocols before 6 get the codes from 4000 on in an
+ * error event too, before the frame.
+ */
 export interface CloseReason {
   code: number;
   message: string;

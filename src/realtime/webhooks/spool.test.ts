@@ -137,6 +137,25 @@ test("the batches of a removed webhook are dropped, even while the process runs"
   expect(existsSync(file)).toBe(false);
 });
 
+test("a batch that the next process delivers or drops is not loaded once more by a process after it", async () => {
+  const file = newFile();
+  new Spool(file, log).add("hook", "one", 1);
+  const second = new Spool(file, log);
+  for (const batch of second.load()) second.remove(batch);
+  expect(new Spool(file, log).load()).toEqual([]);
+  // The spool goes on with an empty file.
+  second.add("hook", "two", 1);
+  expect(new Spool(file, log).load().map(({ body }) => body)).toEqual(["two"]);
+});
+
+test("the batches of a webhook that was removed while no process ran are dropped for good", async () => {
+  const file = newFile();
+  new Spool(file, log).add(server.url("/gone"), "one", 1);
+  const killed = live(file, ["/a"]);
+  expect(new Spool(file, log).load()).toEqual([]);
+  await killed.webhooks.close();
+});
+
 test("a damaged part of the file costs no more than itself", () => {
   const file = newFile();
   const spool = new Spool(file, log);

@@ -92,7 +92,9 @@ export class Spool {
   }
 
   #empty(): void {
-    if (this.#fd !== null) ftruncateSync(this.#fd, 0);
+    // After `load` and `#rewrite` the file has batches and is not open.
+    if (this.#fd === null) rmSync(this.#file, { force: true });
+    else ftruncateSync(this.#fd, 0);
     this.#fileBytes = 0;
   }
 

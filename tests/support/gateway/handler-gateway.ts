@@ -119,7 +119,7 @@ export abstract class HandlerGateway {
   }
 
   /** Disconnects the clients from the engine in one of two ways, and waits until that is done. */
-  protected async partBy(way: "detach" | "part"): Promise<void> {
+  protected async disconnectBy(way: "disconnectIfIdle" | "disconnect"): Promise<void> {
     const before = this.count("detached");
     this.backend[way]();
     await until("the clients are parted from it", () => this.count("detached") > before);
@@ -133,7 +133,7 @@ export abstract class HandlerGateway {
   async close(): Promise<void> {
     this.#listener.close();
     this.backend.close();
-    this.backend.part();
+    this.backend.disconnect();
     for (const client of this.clients) client.close();
     await until("no client is served", () => this.clients.size === 0);
   }

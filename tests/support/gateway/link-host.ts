@@ -54,7 +54,7 @@ export class LinkHost {
   }
 
   #receive(line: string): void {
-    if (isHello(line)) return;
+    if (isHello(line)) return this.addresses.expect();
     const message = JSON.parse(line) as GatewayMessage;
     this.received.push(message);
     if (message.type === "holding") this.addresses.meet();

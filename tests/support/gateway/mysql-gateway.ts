@@ -34,7 +34,7 @@ export class MysqlGateway extends HandlerGateway {
   async sleep(): Promise<void> {
     await this.learnUsers();
     if ((await this.drain()) === "busy") throw new Error("something is under way");
-    this.backend.detach();
+    this.backend.disconnectIfIdle();
     this.become("asleep");
     await this.untilAllGone();
   }

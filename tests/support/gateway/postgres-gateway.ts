@@ -55,7 +55,7 @@ export class PostgresGateway extends HandlerGateway {
   /** The second half of a suspend. */
   async fallAsleep(): Promise<void> {
     await this.learnUsers();
-    await this.partBy("detach");
+    await this.disconnectBy("disconnectIfIdle");
     await this.#next(async () => {
       await this.#server.stop();
       this.become("asleep");

@@ -83,7 +83,7 @@ export class RedisGateway extends HandlerGateway {
    * idle or not.
    */
   async stop(): Promise<void> {
-    await this.partBy("part");
+    await this.disconnectBy("disconnect");
     this.#process?.kill("SIGTERM");
     await this.#process?.exited;
     this.#process = null;

@@ -158,7 +158,7 @@ export class ModelHost {
     if (this.#isWanted || this.engine === null || this.engine.isBusy) return this.#stayAwake();
     if (message.type === "drained") {
       this.#step = "detached";
-      return this.#send(() => this.#backend().detach());
+      return this.#send(() => this.#backend().disconnectIfIdle());
     }
     this.#step = null;
     if (this.engine.sessions > 0) throw new Error("the engine was stopped under a client");

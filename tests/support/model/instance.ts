@@ -36,7 +36,7 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
     idle: () => instance.idle(),
     users: () => instance.sleep.refreshUsers(),
     woken: () => undefined,
-    holding: () => undefined,
+    addresses: { expect: () => undefined, meet: () => undefined, stopExpecting: () => undefined },
   });
   const postgres = { name: "postgres", version: "18.4", program: "/nowhere", env: {} } as const;
   const instance: Instance = new Instance(MODEL_ID, {
