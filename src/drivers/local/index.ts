@@ -58,11 +58,12 @@ export function localDriver(
       // An engine that recovers takes its time; the caller's signal ends the wait.
       timeout: false,
     }).catch((error: unknown) => {
+      // The body broke off by itself, with a reason that the caller may read; the host has nothing to do with it.
+      if (error instanceof PublicError) throw error;
       throw new UnreachableError("The host of this machine does not answer.", error);
     });
     if (response.ok) return response;
-    checkPath(response, "The host of this machine");
-    throw new PublicError(readAs(refusalSchema, await response.json(), ANSWER).message);
+    throw await refusalOf(response);
   };
   /** Asks for an answer of this shape. */
   const askFor = async <T>(
@@ -107,6 +108,13 @@ export function localDriver(
       (await askFor(journalAnswerSchema, "GET", `/journal?after=${after}`, { signal })).records,
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal, log),
   };
+}
+
+/** The error that a host answers with. @throws VersionMismatch when it is of another version. */
+async function refusalOf(response: Response): Promise<PublicError> {
+  checkPath(response, "The host of this machine");
+  const { message } = readAs(refusalSchema, await response.json(), ANSWER);
+  return new PublicError(message);
 }
 
 /** @throws PublicError when the host cannot be reached or refuses. */
