@@ -1,10 +1,10 @@
-// Orders of builds whose source breaks off.
+// Orders of builds to a host that takes them, and to hosts that cannot take them now.
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSpec } from "../../../tests/support/applications/host.ts";
-import { PublicError, UnreachableError } from "../../lib/errors.ts";
+import { BusyError, PublicError, UnreachableError } from "../../lib/errors.ts";
 import type { Driver } from "../driver.ts";
 import { localDriver } from "./index.ts";
 
@@ -47,4 +47,11 @@ test("a source that breaks off with a sentence for the customer ends the order w
 
 test("a source that breaks off with a fault of Pilvi's own lets the order be made again", async () => {
   expect(await ordering(refused(500), breakingOff(new Error("no memory")))).toBeInstanceOf(UnreachableError);
+});
+
+test("the answers of a busy host and of a host that refuses become different errors", async () => {
+  const busy = await ordering(refused(503), new Blob(["x"]).stream());
+  expect(busy).toBeInstanceOf(BusyError);
+  expect(busy).toMatchObject({ message: "Not now." });
+  expect(await ordering(refused(500), new Blob(["x"]).stream())).not.toBeInstanceOf(BusyError);
 });

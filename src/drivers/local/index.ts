@@ -16,7 +16,7 @@ import { readingsAnswerSchema } from "../../contracts/readings.ts";
 import { debugEventSchema, type DebugEvent } from "../../contracts/realtime-debug.ts";
 import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
 import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
-import { PublicError, UnreachableError } from "../../lib/errors.ts";
+import { BusyError, PublicError, UnreachableError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Driver, WatchEvents } from "../driver.ts";
 import { backups } from "./backups.ts";
@@ -34,6 +34,9 @@ const METRICS_TIMEOUT_MS = 10_000;
 
 /** Longer than any report, of which each character may be escaped. The host passes reports on unread. */
 const MAX_DEBUG_LINE_LENGTH = 32 * 1024;
+
+/** The status of a host that has no room now. */
+const BUSY = 503;
 
 const ANSWER = "The answer of the host";
 
@@ -114,7 +117,7 @@ export function localDriver(
 async function refusalOf(response: Response): Promise<PublicError> {
   checkPath(response, "The host of this machine");
   const { message } = readAs(refusalSchema, await response.json(), ANSWER);
-  return new PublicError(message);
+  return response.status === BUSY ? new BusyError(message) : new PublicError(message);
 }
 
 /** @throws PublicError when the host cannot be reached or refuses. */
