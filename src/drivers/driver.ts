@@ -173,7 +173,8 @@ export interface Driver {
    * Orders a build; resolves when its source was taken, with the build as it waits. A build that was ordered before goes
    * on as it is, and its source is not read.
    * @param source a tar of the files; null for commands in a release.
-   * @throws PublicError when the driver cannot be reached or refuses the spec.
+   * @throws PublicError when the driver cannot be reached or refuses the spec, BusyError when too many builds wait, and
+   *   the error that the source breaks off with.
    */
   build(spec: BuildSpec, source: ReadableStream<Uint8Array> | null, signal?: AbortSignal): Promise<Build>;
   /**

@@ -11,7 +11,7 @@ import { cancelScopeSchema, statementsRequestSchema } from "../contracts/queries
 import { readAs } from "../contracts/read.ts";
 import { routeWakeSchema, wokenFor } from "../contracts/wake-reasons.ts";
 import { hostPath, refuseOtherVersions } from "../contracts/versions.ts";
-import { PublicError, publicMessageOf } from "../lib/errors.ts";
+import { BusyError, PublicError, publicMessageOf } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
@@ -88,7 +88,7 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
     error: (error) => {
       log.error({ error }, "an order could not be carried out");
       const message = publicMessageOf(error, "The host of this machine failed; its log says why.");
-      return Response.json({ message }, { status: 500 });
+      return Response.json({ message }, { status: error instanceof BusyError ? 503 : 500 });
     },
   });
   // Only the control plane may send requests.

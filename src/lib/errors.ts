@@ -14,9 +14,21 @@ export class UnreachableError extends PublicError {
   override name = "UnreachableError";
 }
 
+/** A part of Pilvi that answers, and has no room now for what it was asked for. */
+export class BusyError extends PublicError {
+  override name = "BusyError";
+}
+
 /** A reason not to start or not to go on, as one clear sentence; the program then exits with 1. */
 export class Refusal extends PublicError {
   override name = "Refusal";
+}
+
+/** Whether an error says what is wrong with what was asked for; after all others the same is tried again. */
+export function isFault(error: unknown): error is PublicError {
+  return (
+    error instanceof PublicError && !(error instanceof UnreachableError) && !(error instanceof BusyError)
+  );
 }
 
 /**

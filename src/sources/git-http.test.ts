@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SOURCE_LIMITS } from "./bounds.ts";
-import type { PushedBranch } from "./git-http.ts";
+import type { PushedBranch } from "./push-reports.ts";
 import { serveRepository } from "./test-server.ts";
 import { git, openRepository, refusalOf, streamed, tarOf, testFolder, TEXT, tryGit } from "./test-support.ts";
 

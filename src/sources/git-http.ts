@@ -1,15 +1,12 @@
 // Serves a repository to git's own clients over HTTP, through git's own program for it.
+import { failpoint } from "../lib/failpoint.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { GitProcess } from "./git.ts";
 import { withProgress } from "./push-progress.ts";
-import type { BranchTip, Repository } from "./repository.ts";
+import { PushRecord } from "./push-records.ts";
+import { reportPush, type PushedBranch } from "./push-reports.ts";
+import type { Repository } from "./repository.ts";
 import { streamOf } from "./streams.ts";
-
-/** What a push changed. */
-export interface PushedBranch extends BranchTip {
-  /** The tip before the push; null for a new branch. */
-  before: string | null;
-}
 
 export interface GitHttpOptions {
   /** The name of the caller, who was checked before; also who may write. */
@@ -17,9 +14,10 @@ export interface GitHttpOptions {
   mayPush: boolean;
   /**
    * Called after a push that changed branches, also when the client has gone meanwhile. Each text of the result goes to
-   * the terminal of the person that pushes, which waits for the end.
+   * the terminal of the person that pushes, which waits for the end. After a failure, and where `again` was called, the
+   * push is kept for `reportLeftPushes`.
    */
-  onPush(branches: PushedBranch[]): Promise<AsyncIterable<string>>;
+  onPush(branches: PushedBranch[], again: () => void): Promise<AsyncIterable<string>>;
   /** The largest pack that is taken, where the repository has less room than a pack may have. */
   roomBytes?: number;
   deadlineMs?: number;
@@ -49,9 +47,10 @@ export async function serveGit(
   if (service === null) return plain(NOT_FOUND);
   const isPush = service === "git-receive-pack";
   if (isPush && !options.mayPush) return plain(FORBIDDEN);
-  const before = isPush && request.method === "POST" ? await repository.branches() : null;
-  const run = runBackend(repository, request, { path, url, service, options });
-  const pushed = before === null ? null : afterPush(repository, run, before, options);
+  const isChange = isPush && request.method === "POST";
+  const record = isChange ? await PushRecord.begin(repository.path, () => repository.branches()) : null;
+  const run = begun(record, () => runBackend(repository, request, { path, url, service, options, record }));
+  const pushed = record === null ? null : afterPush(repository, run, record, options);
   // A client that has gone asks for no texts, and then nobody else waits for them.
   pushed?.catch(() => {});
   void feed(run, request);
@@ -73,11 +72,23 @@ function serviceOf(method: string, path: string, query: URLSearchParams): Servic
   return path === "/info/refs" || method === "POST" ? name : null;
 }
 
+/** Git's process; a push whose git cannot be started leaves no note. */
+function begun(record: PushRecord | null, start: () => GitProcess): GitProcess {
+  try {
+    return start();
+  } catch (error) {
+    record?.end();
+    throw error;
+  }
+}
+
 interface Call {
   path: string;
   url: URL;
   service: Service;
   options: GitHttpOptions;
+  /** The note of a push; null for all other requests. */
+  record: PushRecord | null;
 }
 
 /** The variables of CGI; nothing of the request but what git needs. */
@@ -92,6 +103,7 @@ function runBackend(repository: Repository, request: Request, call: Call): GitPr
     signal: request.signal,
     settings: settingsOf(repository, options),
     env: variablesOf(repository, request, call),
+    ...(call.record !== null && { lock: call.record.fd }),
   });
 }
 
@@ -180,24 +192,17 @@ async function* endingWith(run: GitProcess, parts: AsyncGenerator<Buffer>): Asyn
   }
 }
 
-/** What changed, by what is there now: git's own report may say more than it did. */
 async function afterPush(
   repository: Repository,
   run: GitProcess,
-  before: BranchTip[],
+  record: PushRecord,
   { onPush }: GitHttpOptions,
 ): Promise<AsyncIterable<string>> {
   const endPush = repository.beginPush();
   await run.child.exited;
   await endPush();
-  const tips = new Map(before.map(({ name, hash }) => [name, hash]));
-  const now = await repository.branches();
-  repository.reportedTips.keepOnly(now);
-  const changed = now
-    .map(({ name, hash }) => ({ name, hash, before: tips.get(name) ?? null }))
-    // A push at the same time may have reported a branch already.
-    .filter((branch) => branch.hash !== branch.before && repository.reportedTips.note(branch));
-  return changed.length > 0 ? await onPush(changed) : noTexts();
+  await failpoint("push.received");
+  return (await reportPush(repository, record, onPush)) ?? noTexts();
 }
 
 async function* textsOf(pushed: Promise<AsyncIterable<string>>): AsyncGenerator<string> {

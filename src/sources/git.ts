@@ -81,6 +81,8 @@ export interface GitOptions {
   secrets?: readonly string[];
   /** The largest file that it may write, in bytes. */
   maxFileBytes?: number;
+  /** An open file that it inherits, for the lock on it. */
+  lock?: number;
   signal?: AbortSignal;
 }
 
@@ -113,9 +115,7 @@ export class GitProcess {
     this.child = Bun.spawn([...limits, ...(git.prefix ?? []), git.path, ...args], {
       cwd: options.repository,
       env: environmentOf(options),
-      stdin: "pipe",
-      stdout: "pipe",
-      stderr: "pipe",
+      stdio: ["pipe", "pipe", "pipe", ...(options.lock === undefined ? [] : [options.lock])],
       // Git starts programs of its own, which are to end with it.
       detached: true,
     });

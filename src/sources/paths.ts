@@ -3,7 +3,10 @@ import { MAX_NAME_BYTES, MAX_PATH_BYTES, type SourceLimits } from "./bounds.ts";
 import { SourceRefusal, shown } from "./faults.ts";
 
 /** Names that some file system takes for git's own folder. */
-const GIT_FOLDER = /^(?:\.git[ .]*|git~\d+)(?::.*)?$/i;
+const GIT_FOLDER = /^(?:\.git|git~\d+)[ .]*(?::.*)?$/i;
+
+/** Names that some file system takes for `.gitmodules`. Git reads no commit in which such a name is a link. */
+const GIT_MODULES = /^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)[ .]*(?::.*)?$/i;
 
 /** Characters that file systems pass over, so that `.g\u200cit` is `.git` there. */
 const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
@@ -17,9 +20,7 @@ export function archivePath(path: string, limits: SourceLimits): string {
   const names = path.split("/").filter((name) => name !== "" && name !== ".");
   if (names.includes("..")) throw refusal(path, "leaves the folder");
   if (/\p{Cc}/u.test(path)) throw refusal(path, "has a control character in its name");
-  if (names.some((name) => GIT_FOLDER.test(name.replaceAll(IGNORED, "")))) {
-    throw refusal(path, "is in git's own folder");
-  }
+  if (hasName(path, GIT_FOLDER)) throw refusal(path, "is in git's own folder");
   if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES))
     throw refusal(path, "has too long a name");
   const result = names.join("/");
@@ -39,6 +40,7 @@ export function checkPathBounds(path: string, limits: SourceLimits): void {
  * @throws SourceRefusal that names the link.
  */
 export function checkLink(path: string, target: string): void {
+  if (hasName(path, GIT_MODULES)) throw refusal(path, "is a link, and git takes no link of this name");
   if (
     target === "" ||
     target.startsWith("/") ||
@@ -54,6 +56,11 @@ export function checkLink(path: string, target: string): void {
   if (count > folders || names.slice(count).includes("..")) {
     throw refusal(path, `is a link to ${shown(target)}, which leads out of the source`);
   }
+}
+
+/** Whether a name of the path is of a form; a backslash parts names as well where git is careful. */
+function hasName(path: string, form: RegExp): boolean {
+  return path.split(/[/\\]/).some((name) => form.test(name.replaceAll(IGNORED, "")));
 }
 
 function refusal(path: string, fault: string): SourceRefusal {

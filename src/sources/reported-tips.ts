@@ -17,6 +17,12 @@ export class ReportedTips {
     return true;
   }
 
+  /** Forgets tips whose report has failed. */
+  forget(branches: readonly BranchTip[]): void {
+    for (const { name, hash } of branches)
+      if (this.#hashes.get(refOf(name)) === hash) this.#hashes.delete(refOf(name));
+  }
+
   /** Forgets all branches but the present: a branch that is made anew is reported again. */
   keepOnly(present: readonly BranchTip[]): void {
     const refs = new Set(present.map(({ name }) => refOf(name)));

@@ -3,10 +3,14 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryAddress } from "./address.ts";
 import { findGit, type GitProgram } from "./git.ts";
+import { PushRecord } from "./push-records.ts";
 import { Repository } from "./repository.ts";
 
 /** The beginning of the names of folders for sources that are not kept. */
 const SCRATCH = "scratch-";
+
+/** The ending of the names of repositories. */
+const ENDING = ".git";
 
 export interface RepositoriesOptions {
   /** Servers on the machine of Pilvi itself from which commits may be fetched, as `host:port`. */
@@ -53,6 +57,17 @@ export class Repositories {
     return opened;
   }
 
+  /** The ids of the applications to which pushes go on, or were cut off before they were reported. */
+  async pushed(): Promise<string[]> {
+    const folders = (await readdir(this.#folder)).filter((name) => name.endsWith(ENDING));
+    const found = await Promise.all(
+      folders.map(async (name) =>
+        (await PushRecord.names(join(this.#folder, name))).length > 0 ? [name] : [],
+      ),
+    );
+    return found.flat().map((name) => name.slice(0, -ENDING.length));
+  }
+
   /**
    * Deletes the repository of an application, which may be absent. Uploads that run end first, and those that wait are
    * refused.
@@ -82,7 +97,7 @@ export class Repositories {
   }
 
   #pathOf(applicationId: string): string {
-    return join(this.#folder, `${applicationId}.git`);
+    return join(this.#folder, `${applicationId}${ENDING}`);
   }
 
   #program(): GitProgram {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { repositoryAddress } from "./address.ts";
 import { SOURCE_LIMITS } from "./bounds.ts";
 import { findGit } from "./git.ts";
+import type { Repository } from "./repository.ts";
 import { serveRepository } from "./test-server.ts";
 import {
   git,
@@ -24,6 +25,12 @@ const ENTRIES: TestEntry[] = [
   { path: ".gitattributes", content: "server.js export-ignore\n* ident\n" },
   { path: "link", type: "2", target: "server.js" },
 ];
+
+/** The content of a file in the archive of a commit. */
+async function archivedFile(repository: Repository, hash: string, path: string): Promise<string> {
+  const child = Bun.spawn(["tar", "-xO", path], { stdin: repository.archive(hash), stdout: "pipe" });
+  return await child.stdout.text();
+}
 
 describe("a commit", () => {
   test("has its files for a plan, read by what they are and not by their names", async () => {
@@ -55,6 +62,35 @@ describe("a commit", () => {
       "package.json",
       "server.js",
     ]);
+  });
+
+  test.each(["* working-tree-encoding", "* working-tree-encoding=UTF-32", "* text=auto eol=crlf", "* crlf"])(
+    "with the attributes `%s` is archived byte by byte",
+    async (attributes) => {
+      using folder = testFolder();
+      const repository = await openRepository(folder.path);
+      const entries = [
+        { path: ".gitattributes", content: `${attributes}\n` },
+        { path: "a.txt", content: "a\n" },
+      ];
+      const hash = await repository.commitUpload(streamed(tarOf(entries)), MAIN, TEXT);
+      expect(await archivedFile(repository, hash, "a.txt")).toBe("a\n");
+    },
+  );
+
+  test("in a repository of a former release is archived byte by byte too", async () => {
+    using folder = testFolder();
+    const former = await openRepository(folder.path);
+    const entries = [
+      { path: ".gitattributes", content: "* working-tree-encoding=UTF-16\n" },
+      { path: "a.txt", content: "a" },
+    ];
+    const hash = await former.commitUpload(streamed(tarOf(entries)), MAIN, TEXT);
+    await Bun.write(
+      join(former.path, "info", "attributes"),
+      "* -export-ignore -export-subst -text -ident -filter\n",
+    );
+    expect(await archivedFile(await openRepository(folder.path), hash, "a.txt")).toBe("a");
   });
 
   test("beyond the limits is refused before anything of it is read", async () => {

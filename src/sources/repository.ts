@@ -1,17 +1,16 @@
 // The git repository of an application: every upload, push and fetch ends as a commit in it.
 import { ReportedTips } from "./reported-tips.ts";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { Mutex } from "../lib/mutex.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
 import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
+import { commitTar, ensureAttributes } from "./commit-archive.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { fetchBranch, type FetchSource } from "./fetch.ts";
 import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
 import { checkedHash, checkRef } from "./names.ts";
 import { RepositoryStorage } from "./storage.ts";
-import { streamOf } from "./streams.ts";
 import { commitArchive, type CommitText } from "./upload.ts";
 
 const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
@@ -59,6 +58,7 @@ export class Repository {
   static async open(path: string, options: RepositoryOptions): Promise<Repository> {
     const repository = new Repository(path, options);
     if (!existsSync(path)) await repository.#create();
+    ensureAttributes(path);
     return repository;
   }
 
@@ -71,12 +71,6 @@ export class Repository {
       repository: beside,
       what: "The repository could not be made",
     });
-    await mkdir(join(beside, "info"), { recursive: true });
-    // A release has all files of its commit, as they are, whatever attributes the commit itself has.
-    await writeFile(
-      join(beside, "info", "attributes"),
-      "* -export-ignore -export-subst -text -ident -filter\n",
-    );
     await rename(beside, this.path);
   }
 
@@ -205,13 +199,7 @@ export class Repository {
 
   /** A tar of all files of a commit. Its reader gets an error when git fails or the tar is larger than allowed. */
   archive(hash: string): ReadableStream<Uint8Array> {
-    const run = new GitProcess(
-      this.git,
-      ["archive", "--format=tar", checkedHash(hash)],
-      this.#options(LONG_MS),
-    );
-    void run.child.stdin.end();
-    return streamOf(archiveOf(run, 2 * this.limits.bytes));
+    return commitTar(this.git, checkedHash(hash), 2 * this.limits.bytes, this.#options(LONG_MS));
   }
 
   /** The bytes that all its commits take on the disk. */
@@ -275,21 +263,6 @@ export class Repository {
       await this.#storage.removeUnfinished();
       throw error;
     }
-  }
-}
-
-async function* archiveOf(run: GitProcess, maxBytes: number): AsyncGenerator<Uint8Array> {
-  let [bytes, isWhole] = [0, false];
-  try {
-    for await (const part of run.child.stdout) {
-      bytes += part.length;
-      if (bytes > maxBytes) throw new SourceRefusal("The files of the commit are larger than Pilvi takes.");
-      yield part;
-    }
-    isWhole = true;
-    await run.succeeded("The files of the commit could not be read");
-  } finally {
-    if (!isWhole) run.kill();
   }
 }
 

@@ -90,6 +90,22 @@ describe("an upload", () => {
       [{ path: ".g\u200cit/x" }],
       ".g?it/x is in git's own folder.",
     ],
+    [
+      "git's folder behind a backslash",
+      [{ path: "x\\.git", content: "x" }],
+      "x\\.git is in git's own folder.",
+    ],
+    ["git's folder with dots and spaces", [{ path: "git~1. " }], "git~1.  is in git's own folder."],
+    [
+      "a link in the place of a file of git's",
+      [{ path: "a/.gitmodules", type: "2", target: "x" }],
+      "a/.gitmodules is a link, and git takes no link of this name.",
+    ],
+    [
+      "such a link as other systems write it",
+      [{ path: "x\\GITMOD~1 ", type: "2", target: "x" }],
+      "x\\GITMOD~1  is a link, and git takes no link of this name.",
+    ],
     ["a way out", [{ path: "../x" }], "../x leaves the folder."],
     ["a way out in the middle", [{ path: "a/../../x" }], "a/../../x leaves the folder."],
     [

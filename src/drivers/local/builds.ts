@@ -50,7 +50,7 @@ function orderOf(
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode(line)),
   });
-  // A source that breaks off breaks the request off, which reports it.
+  // A source that breaks off breaks the request off, which then fails with the source's own error.
   source.pipeTo(writable).catch(() => undefined);
   return readable;
 }

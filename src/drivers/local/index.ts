@@ -16,7 +16,7 @@ import { readingsAnswerSchema } from "../../contracts/readings.ts";
 import { debugEventSchema, type DebugEvent } from "../../contracts/realtime-debug.ts";
 import { ContractError, readAs, readJsonAs } from "../../contracts/read.ts";
 import { checkPath, hostPath, MISMATCH_RETRY_MS } from "../../contracts/versions.ts";
-import { PublicError, UnreachableError } from "../../lib/errors.ts";
+import { BusyError, PublicError, UnreachableError } from "../../lib/errors.ts";
 import { socketAddress } from "../../lib/unix-socket.ts";
 import type { Driver, WatchEvents } from "../driver.ts";
 import { backups } from "./backups.ts";
@@ -34,6 +34,9 @@ const METRICS_TIMEOUT_MS = 10_000;
 
 /** Longer than any report, of which each character may be escaped. The host passes reports on unread. */
 const MAX_DEBUG_LINE_LENGTH = 32 * 1024;
+
+/** The status of a host that has no room now. */
+const BUSY = 503;
 
 const ANSWER = "The answer of the host";
 
@@ -58,11 +61,12 @@ export function localDriver(
       // An engine that recovers takes its time; the caller's signal ends the wait.
       timeout: false,
     }).catch((error: unknown) => {
+      // The body broke off by itself, with a reason that the caller may read; the host has nothing to do with it.
+      if (error instanceof PublicError) throw error;
       throw new UnreachableError("The host of this machine does not answer.", error);
     });
     if (response.ok) return response;
-    checkPath(response, "The host of this machine");
-    throw new PublicError(readAs(refusalSchema, await response.json(), ANSWER).message);
+    throw await refusalOf(response);
   };
   /** Asks for an answer of this shape. */
   const askFor = async <T>(
@@ -107,6 +111,13 @@ export function localDriver(
       (await askFor(journalAnswerSchema, "GET", `/journal?after=${after}`, { signal })).records,
     watch: (events, signal) => void follow(() => ask("GET", "/watch", { signal }), events, signal, log),
   };
+}
+
+/** The error that a host answers with. @throws VersionMismatch when it is of another version. */
+async function refusalOf(response: Response): Promise<PublicError> {
+  checkPath(response, "The host of this machine");
+  const { message } = readAs(refusalSchema, await response.json(), ANSWER);
+  return response.status === BUSY ? new BusyError(message) : new PublicError(message);
 }
 
 /** @throws PublicError when the host cannot be reached or refuses. */

@@ -10,7 +10,7 @@ import {
   type BuildLogSlice,
   type Release,
 } from "../../contracts/builds.ts";
-import { PublicError } from "../../lib/errors.ts";
+import { BusyError, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { buildsDir } from "../os/layout.ts";
 import { oldBuilds } from "./old-builds.ts";
@@ -28,11 +28,12 @@ import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
 import { interruption } from "./build-failures.ts";
 import { BuildRun, type BuildDeps } from "./build-run.ts";
+import { Receipts } from "./receipts.ts";
 import { groupOf } from "./step-options.ts";
 import { killRest } from "./step-process.ts";
 
 /** The most builds that wait; a host that is so far behind takes no more. */
-const MAX_QUEUED = 200;
+export const MAX_QUEUED = 200;
 
 const LOG_CHECK_MS = 10;
 
@@ -55,8 +56,7 @@ export class HostBuilds {
   readonly #running = new Map<string, { run: BuildRun; ended: Promise<void> }>();
   /** The release of each run of commands that has not ended. */
   readonly #releases = new Map<string, string>();
-  /** The ids of orders whose source is still coming. */
-  readonly #receiving = new Set<string>();
+  readonly #receipts = new Receipts();
   #isLeaving = false;
 
   constructor(deps: HostBuildsDeps) {
@@ -82,19 +82,20 @@ export class HostBuilds {
   /**
    * Takes an order; resolves when its source is kept, with the build as it waits. An order that was taken before is not
    * taken again.
-   * @throws PublicError when the release that its commands are for is not on this host.
+   * @throws PublicError when the release that its commands are for is not on this host, BusyError when too many wait.
    */
   async order(body: ReadableStream<Uint8Array> | null): Promise<Build> {
     const order = await readOrder(body);
+    return await this.#receipts.run(order.spec.id, () => this.#receive(order));
+  }
+
+  async #receive(order: BuildOrder): Promise<Build> {
     const { id, environment, release } = order.spec;
     const known = this.#builds.get(id);
     if (known !== undefined) return known;
-    // A request that broke off may still be read while the same order comes again.
-    if (this.#receiving.has(id)) throw new PublicError(`The build ${id} is being received already.`);
-    if (this.#queue.length >= MAX_QUEUED) throw new PublicError("Too many builds wait on this host.");
+    if (this.#queue.length >= MAX_QUEUED) throw new BusyError("Too many builds wait on this host.");
     if (release !== undefined && this.release(release)?.environment !== environment)
       throw new PublicError(`The release ${release} of ${environment} is not on this host.`);
-    this.#receiving.add(id);
     try {
       await this.#prune();
       return await this.#take(order);
@@ -103,8 +104,6 @@ export class HostBuilds {
       this.#releases.delete(id);
       rmSync(buildFolder(this.#deps.dataDir, id).path, { recursive: true, force: true });
       throw error;
-    } finally {
-      this.#receiving.delete(id);
     }
   }
 
@@ -167,8 +166,9 @@ export class HostBuilds {
     return build.state === "queued" ? await this.#cancelQueued(build) : build;
   }
 
-  /** Deletes a build with its log, and ends it before; its release stays. It may be absent. */
+  /** Deletes a build with its log, and ends it before; its release stays. It may be absent, or still be coming. */
   async remove(id: string): Promise<void> {
+    await this.#receipts.ended(id);
     const folder = buildFolder(this.#deps.dataDir, id);
     if (this.observe(id) !== null) await this.cancel(id);
     this.#builds.delete(id);

@@ -7,9 +7,8 @@ import type { Driver } from "../../drivers/driver.ts";
 import { localDriver } from "../../drivers/local/index.ts";
 import { CONTROL_ACCOUNT } from "../../host/os/accounts.ts";
 import { certificatesFile, hostSocket } from "../../host/os/layout.ts";
-import type { NamedCertificate } from "../../contracts/certificates.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
-import { PublishedCertificates } from "../../contracts/certificates.ts";
+import { type NamedCertificate, PublishedCertificates } from "../../contracts/certificates.ts";
 import { signatureOf } from "../../lib/files.ts";
 import { forbidNewPrivileges } from "../../lib/libc.ts";
 import { createLog, type Log } from "../../lib/log.ts";
@@ -25,6 +24,7 @@ import {
   recordUnknownAllocations,
   slowKinds,
 } from "../../resources/index.ts";
+import { deployAllLeftPushes } from "../../resources/applications/index.ts";
 import { keepActivityFor } from "../../resources/activity/index.ts";
 import type { KindContext } from "../../resources/kind.ts";
 import { followJournal } from "../../resources/shared/events/intake.ts";
@@ -65,8 +65,7 @@ const DRAIN_MS = 1_000;
 /** How often the process looks for renewed certificates. */
 const CERTIFICATE_INTERVAL_MS = 1_000;
 
-const HOST_TIMEOUT_MS = 5_000;
-const HOST_RETRY_MS = 20;
+const [HOST_TIMEOUT_MS, HOST_RETRY_MS] = [5_000, 20];
 
 /**
  * Secrets that only the user who started Pilvi may read or make; all of them are in memory before that user is given
@@ -164,6 +163,7 @@ async function startControl(
   const loop = await startLoop(config, context, openSession, log);
   const watching = new AbortController();
   const followed = followHost(config, { db, host }, watching.signal, log);
+  void deployAllLeftPushes(context, watching.signal);
   const stopPruning = keepEventsFor(config.eventsDays, db, log);
   const stopForgetting = keepActivityFor(config.auditDays, db, log);
   const stopCounting = keepUsage(db, log);

@@ -15,6 +15,7 @@ import { sourceOperations } from "./sources/routes.ts";
 import { COMMANDS, DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
 
 export { attachedEnvironments } from "./environments/attached.ts";
+export { deployAllLeftPushes } from "./sources/left-pushes.ts";
 
 export const applications: ResourceKind = {
   name: "applications",

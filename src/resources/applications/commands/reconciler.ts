@@ -3,7 +3,7 @@
 import type { Runtime } from "../../../contracts/application.ts";
 import type { Build, BuildSpec } from "../../../contracts/builds.ts";
 import type { Plan } from "../../../contracts/plan.ts";
-import { PublicError, UnreachableError } from "../../../lib/errors.ts";
+import { BusyError, isFault } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
@@ -80,15 +80,12 @@ async function begin(run: Run): Promise<Outcome> {
     // The host takes an order of the same id once.
     await host.driver.build(order, null, signal);
   } catch (error) {
-    if (!isFault(error) || signal.aborted || ageMs(command) < ORDER_MS) throw error;
+    const isEnd = isFault(error) || error instanceof BusyError;
+    if (!isEnd || signal.aborted || ageMs(command) < ORDER_MS) throw error;
     return failed(run, error.message);
   }
   await failpoint("command.ordered");
   return again(command);
-}
-
-function isFault(error: unknown): error is PublicError {
-  return error instanceof PublicError && !(error instanceof UnreachableError);
 }
 
 /** What the host is to run, or why it cannot. */

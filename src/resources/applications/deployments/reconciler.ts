@@ -1,5 +1,5 @@
 // Makes the release of a deployment: its commit, its plan, its build. The reconciler of environments then rolls it out.
-import { PublicError, UnreachableError } from "../../../lib/errors.ts";
+import { isFault, PublicError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
@@ -57,8 +57,8 @@ export function reconcileDeployment(context: KindContext): Reconcile {
     try {
       return await makeRelease(context, parts, signal);
     } catch (error) {
-      const isFault = error instanceof PublicError && !(error instanceof UnreachableError);
-      if (!isFault || signal.aborted) throw error;
+      // A host that is away, or that is behind with other builds, is no fault of the deployment.
+      if (!isFault(error) || signal.aborted) throw error;
       return failed(deployment, error.message);
     }
   };
@@ -151,7 +151,9 @@ function failed(
 async function endBuild({ deployment, host }: DeploymentParts): Promise<Outcome> {
   for (const id of [deployment.id, deployCommandId(deployment.id)]) {
     const build = await host.driver.observeBuild(id);
-    if (build !== null && build.endedAt === null) await host.driver.cancelBuild(id);
+    // The order of an earlier control plane may still be coming to the host, which waits for it.
+    if (build === null) await host.driver.removeBuild(id);
+    else if (build.endedAt === null) await host.driver.cancelBuild(id);
   }
   const hasServed = deployment.status === "deployment.succeeded" || deployment.releaseOf !== null;
   if (!hasServed) await host.driver.removeRelease(deployment.id);

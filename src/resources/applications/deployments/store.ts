@@ -182,6 +182,18 @@ export async function latestDeployment(
   return row;
 }
 
+/** Whether a deployment of a commit was begun after a moment, which the beginning of a random UUID says. */
+export async function wasDeployedSince(
+  db: Queryable,
+  environmentId: string,
+  { commit, since }: { commit: string; since: string },
+): Promise<boolean> {
+  const rows = await db`
+    select from deployments
+    where environment_id = ${environmentId} and commit_hash = ${commit} and id > ${`depl-${since}`} limit 1`;
+  return rows.length > 0;
+}
+
 /** The ids of all deployments of an environment that have ended. */
 export async function endedDeploymentIds(db: Queryable, environmentId: string): Promise<string[]> {
   const rows = await db<{ id: string }[]>`

@@ -1,6 +1,6 @@
 // Brings an environment to its order: processes of the current release behind its address, or nothing of it.
 import type { Observation } from "../../../contracts/observation.ts";
-import { messageOf, PublicError, UnreachableError } from "../../../lib/errors.ts";
+import { isFault, messageOf, PublicError } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { redactor } from "../../../lib/redaction.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
@@ -249,11 +249,6 @@ async function started(run: Run, order: Order, fitting: ApplicationProcess[]): P
   await failpoint("environment.answered");
   await promote(run, order, next);
   return true;
-}
-
-/** Whether an error is the end of a swap; after all others it is tried again. */
-function isFault(error: unknown): boolean {
-  return error instanceof PublicError && !(error instanceof UnreachableError);
 }
 
 const isStarting = ({ state }: Observation): boolean => state === "starting";

@@ -12,6 +12,7 @@ import { storageRoom } from "../../shared/quotas.ts";
 import { KIND } from "../create.ts";
 import { findApplicationNamed, type ApplicationRow } from "../store.ts";
 import { fetchedFrom } from "./fetch.ts";
+import { deployLeftPushes } from "./left-pushes.ts";
 import { deployPush } from "./push.ts";
 import { GIT_REQUESTS, SourceSlots } from "./slots.ts";
 
@@ -70,11 +71,13 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
   if (application === undefined) throw notFound("application");
   if (isPush) refuseUnpushable(application);
   const repository = await opened(context, application);
+  // Git's client sends no push of what is there already, so a push that was cut off is deployed now.
+  if (isPush && request.method === "GET") await deployLeftPushes(context, application, repository);
   return await serveGit(repository, request, url.pathname.replace(/^\/git\/[^/]+/, ""), {
     user: principal.kind === "token" ? principal.tokenId : principal.userId,
     mayPush: isPush,
     ...(isPush && { roomBytes: await roomBytes(context, application, repository) }),
-    onPush: (branches) => deployPush(context, asked, { application, repository, branches }),
+    onPush: (branches, again) => deployPush(context, asked, { application, repository, branches, again }),
   });
 }
 

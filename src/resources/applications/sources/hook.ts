@@ -6,12 +6,11 @@ import { RateLimiter } from "../../../api/http/rate-limit.ts";
 import { openOperation, type AnyOperation } from "../../../api/operation/operation.ts";
 import { sha256Hex } from "../../../lib/secrets.ts";
 import type { KindContext } from "../../kind.ts";
-import { recordEvent } from "../../shared/events/record.ts";
-import { beginDeployment } from "../deployments/begin.ts";
+import { beginUnasked } from "../deployments/begin-unasked.ts";
 import { lockDeployable } from "../deployments/create.ts";
 import { renderDeployment } from "../deployments/render.ts";
 import { deploymentResource, newDeployment } from "../deployments/schema.ts";
-import { loadDeployment, type Commit, type DeploymentRow } from "../deployments/store.ts";
+import type { Commit, DeploymentRow } from "../deployments/store.ts";
 import { environmentOfHook, type EnvironmentRow } from "../environments/store.ts";
 import { withSourceFaults } from "./faults.ts";
 import { namedCommit } from "./commit.ts";
@@ -69,24 +68,10 @@ function count(limiter: RateLimiter, { id }: EnvironmentRow): void {
   });
 }
 
-/** There is neither a token nor a user for an audit; the event and the deployment record the call. */
 async function begin(
   { db }: KindContext,
-  { id: environmentId, organizationId, name }: EnvironmentRow,
+  { id, organizationId }: EnvironmentRow,
   commit: Commit | null,
 ): Promise<DeploymentRow> {
-  return await db.begin(async (tx) => {
-    const environment = await lockDeployable(tx, organizationId, environmentId);
-    const id = await beginDeployment(tx, { environment, commit, initiatorId: null, releaseOf: null });
-    const row = await loadDeployment(tx, id);
-    if (row === undefined) throw new Error("an insert gave no row");
-    const details = { environment: environmentId, commit: commit?.hash ?? null };
-    await recordEvent(tx, {
-      organizationId,
-      type: "created",
-      resource: { type: "deployments", id, name },
-      details,
-    });
-    return row;
-  });
+  return await db.begin(async (tx) => beginUnasked(tx, await lockDeployable(tx, organizationId, id), commit));
 }

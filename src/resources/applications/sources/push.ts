@@ -1,7 +1,7 @@
 // Deploys what was pushed, and reports to the person that pushed how it goes.
 import type { ProtocolRequest } from "../../../api/operation/protocol.ts";
 import { PublicError } from "../../../lib/errors.ts";
-import type { PushedBranch } from "../../../sources/git-http.ts";
+import type { PushedBranch } from "../../../sources/push-reports.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
 import { deploy } from "../deployments/create.ts";
@@ -17,6 +17,8 @@ export interface Push {
   application: ApplicationRow;
   repository: Repository;
   branches: PushedBranch[];
+  /** Has what was not deployed for a fault of Pilvi's own deployed later. */
+  again(): void;
 }
 
 /** A deployment that a push began, or the reason why there is none. */
@@ -48,7 +50,7 @@ export async function deployPush(
 async function deployBranch(
   context: KindContext,
   asked: ProtocolRequest,
-  { repository }: Push,
+  { repository, again }: Push,
   { name, hash }: PushedBranch,
   environments: readonly EnvironmentRow[],
 ): Promise<Begun[]> {
@@ -60,7 +62,8 @@ async function deployBranch(
   }
   const begun: Begun[] = [];
   for (const environment of wanted) {
-    begun.push(await begin(context, asked, environment, () => readCommit(repository, hash)));
+    const commit = () => readCommit(repository, hash);
+    begun.push(await begin(context, asked, environment, { commit, again }));
   }
   return begun;
 }
@@ -70,18 +73,20 @@ async function begin(
   context: KindContext,
   { principal, requestId }: ProtocolRequest,
   environment: EnvironmentRow,
-  commitOf: () => ReturnType<typeof readCommit>,
+  { commit, again }: Pick<Push, "again"> & { commit: () => ReturnType<typeof readCommit> },
 ): Promise<Begun> {
   try {
     const { row } = await deploy(
       context,
       { principal, requestId, params: { id: environment.id }, idempotency: undefined },
-      { commit: await commitOf(), releaseOf: null, branch: environment.branch },
+      { commit: await commit(), releaseOf: null, branch: environment.branch },
     );
     return { environment, deployment: row };
   } catch (error) {
     context.log.warn({ error, id: environment.id }, "a push could not be deployed");
-    const reason = error instanceof PublicError ? error.message : "Something went wrong here.";
+    const isRefused = error instanceof PublicError;
+    if (!isRefused) again();
+    const reason = isRefused ? error.message : "Something went wrong here. Push again to try it anew.";
     return { reason: `${environment.name} is not deployed: ${reason}` };
   }
 }
