@@ -196,7 +196,7 @@ export class Runner {
    * Stops the running engine, by force after a timeout.
    * @param withinMs shortens that timeout.
    * @returns whether an engine ran.
-   * @throws when a process that holds the lock cannot be ended; nothing of the instance may be deleted then.
+   * @throws when a process of the instance cannot be ended; nothing of it may be deleted then.
    */
   async stop(signal?: NodeJS.Signals, withinMs?: number): Promise<boolean> {
     const { folder } = this.#parts;
@@ -211,7 +211,10 @@ export class Runner {
   /** A customer's program may have given its lock away; its group holds it all the same. */
   async #endGroup(): Promise<void> {
     const { id, settings } = this.#parts;
-    if (this.#runnable?.context.application !== undefined) await killGroup(settings.cgroups, id);
+    // An instance of an earlier host may be an application that nothing was chosen for yet.
+    const isApplication = this.#runnable === null || this.#runnable.context.application !== undefined;
+    if (isApplication && !(await killGroup(settings.cgroups, id)))
+      throw new PublicError("Processes of the instance do not end.");
     await dissolve(settings.cgroups, id);
   }
 

@@ -18,7 +18,7 @@ import type { Demand, Ticket } from "../lifecycle/lifecycle.ts";
 import { Machine, type InstanceEffect } from "../lifecycle/machine.ts";
 import { foundAs, isApplied } from "../lifecycle/state.ts";
 import { uidOf } from "../os/accounts.ts";
-import { ownerOf } from "../os/shared-memory.ts";
+import { ownerOf } from "../os/proc-files.ts";
 import { ensureInstanceFolder, instanceFolder, type InstanceFolder } from "../os/layout.ts";
 import { MeteredEngine } from "./metered-engine.ts";
 import { ManifestFile } from "../manifest/manifest-file.ts";

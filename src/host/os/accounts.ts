@@ -1,4 +1,5 @@
-// The user of each process. Under root every instance gets a uid of its own; otherwise all share the host's.
+// The user of each process. Under root every database, cache and the like gets a uid of its own, and so does every
+// environment, for all its applications, builds and commands; otherwise all share the host's.
 import { readFileSync } from "node:fs";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Account } from "../../engines/engine.ts";

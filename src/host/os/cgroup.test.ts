@@ -1,12 +1,15 @@
 // The cgroups of instances, by the kernel itself.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { folderCgroups } from "../../../tests/support/folder-cgroups.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
 import { findCgroups } from "./cgroup-backends.ts";
-import { confine, dissolve, groupOf } from "./cgroup.ts";
+import { confine, confineTo, dissolve, groupOf, killGroup } from "./cgroup.ts";
 
 const [ours, others] = ["/first", "/second"].map((dataDir) => findCgroups(dataDir));
 
@@ -25,6 +28,65 @@ describe.skipIf(!ours || !others)("a machine with two Pilvis", () => {
       expect(ours.folders(groupOf(ours, id)).filter((folder) => !existsSync(folder))).toEqual([]);
     },
   );
+});
+
+/** Programs that begin with a line: processes that make others without a pause, and a process that goes on in a child. */
+const [BOMB, RUNAWAY] = ["fork", "exit if fork"].map((step) => [
+  "/bin/sh",
+  "-c",
+  `read -r go; exec /usr/bin/perl -e 'for (;;) { ${step} }'`,
+]);
+/** A root of groups of version 2, also beside controllers of version 1. */
+const UNIFIED = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) =>
+  existsSync(join(path, "cgroup.subtree_control")),
+);
+
+describe("the end of a group", () => {
+  test.skipIf(!ours)("leaves no process, even of a program that keeps making others", async () => {
+    if (!ours) throw new Error("this machine has no cgroups");
+    const id = `bomb-${process.pid}`;
+    const bomb = Bun.spawn(BOMB ?? [], { stdio: ["pipe", "ignore", "ignore"] });
+    confineTo(ours, id, [bomb.pid], { memoryBytes: 64 * 1024 ** 2, maxProcesses: 24, cpus: 1 });
+    await bomb.stdin.write("go\n");
+    await bomb.stdin.end();
+    const procs = ours.folders(groupOf(ours, id)).map((folder) => join(folder, "cgroup.procs"));
+    const count = () => readFileSync(procs.at(-1) ?? "", "utf8").split("\n").length;
+    await until("others are there", () => count() > 8);
+    expect(await killGroup(ours, id)).toBe(true);
+    expect(procs.map((path) => readFileSync(path, "utf8"))).toEqual(procs.map(() => ""));
+    await dissolve(ours, id);
+  });
+
+  test.skipIf(UNIFIED === undefined)("is the kernel's own in version 2", async () => {
+    const id = `runaway-${process.pid}`;
+    const group = join(UNIFIED ?? "", "pilvi", id);
+    const hadParent = existsSync(join(group, ".."));
+    mkdirSync(group, { recursive: true });
+    const runaway = Bun.spawn(RUNAWAY ?? [], { stdio: ["pipe", "ignore", "ignore"] });
+    writeFileSync(join(group, "cgroup.procs"), String(runaway.pid));
+    await runaway.stdin.write("go\n");
+    await runaway.stdin.end();
+    await runaway.exited;
+    expect(await killGroup(folderCgroups(UNIFIED ?? ""), id)).toBe(true);
+    expect(readFileSync(join(group, "cgroup.procs"), "utf8")).toBe("");
+    rmdirSync(group);
+    if (!hadParent) rmdirSync(join(group, ".."));
+  });
+
+  test("is not over while a process is left", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "pilvi-cgroup-"));
+    const group = join(folder, "pilvi", "app-1");
+    mkdirSync(group, { recursive: true });
+    const gone = Bun.spawn(["true"]);
+    await gone.exited;
+    // A process that does not end, whatever signal it gets.
+    writeFileSync(join(group, "cgroup.procs"), `${gone.pid}\n`);
+    expect(await killGroup(folderCgroups(folder), "app-1", 0)).toBe(false);
+    writeFileSync(join(group, "cgroup.procs"), "");
+    expect(await killGroup(folderCgroups(folder), "app-1", 0)).toBe(true);
+    expect(await killGroup(null, "app-1")).toBe(true);
+    rmSync(folder, { recursive: true });
+  });
 });
 
 /** The kernel allows groups with controllers below a group with processes nowhere but at its root. */

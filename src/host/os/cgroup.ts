@@ -9,6 +9,7 @@ import { STORE_ID } from "../../contracts/store-id.ts";
 import { codeOf } from "../../lib/errors.ts";
 import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
 import { childrenOf, textOf } from "./proc-files.ts";
+import { signalProcess } from "./signals.ts";
 
 /** The parent of all groups, so that an operator finds them. */
 const PARENT = "pilvi";
@@ -96,28 +97,46 @@ export function weigh(backend: CgroupBackend, id: string, times: number): void {
   writeFileSync(...backend.weight(groupOf(backend, id), times));
 }
 
-/** Kills all processes of a group, also those that begin meanwhile, and resolves when none is left or after a while. */
-export async function killGroup(backend: CgroupBackend | null, id: string): Promise<void> {
-  if (backend === null) return;
-  const giveUpAt = performance.now() + KILL_TIMEOUT_MS;
+/**
+ * Kills all processes of a group, also those that begin meanwhile, and resolves when none is left.
+ * @returns false when some are left after that time.
+ */
+export async function killGroup(
+  backend: CgroupBackend | null,
+  id: string,
+  withinMs = KILL_TIMEOUT_MS,
+): Promise<boolean> {
+  const folders = backend?.folders(groupOf(backend, id)) ?? [];
+  const giveUpAt = performance.now() + withinMs;
   for (;;) {
-    const pids = backend.folders(groupOf(backend, id)).flatMap((folder) => processesOf(folder));
-    if (pids.length === 0 || performance.now() > giveUpAt) return;
-    for (const pid of pids) killIfThere(pid);
+    const pids = folders.flatMap(processesOf);
+    if (pids.length === 0) return true;
+    if (performance.now() > giveUpAt) return false;
+    for (const folder of folders) killAll(folder);
+    for (const pid of pids) signalProcess(pid, "SIGKILL");
     await Bun.sleep(DISSOLVE_RETRY_MS);
+  }
+}
+
+/** A list of processes is out of date at once. The kernel lets none begin, and kills all where it can. */
+function killAll(folder: string): void {
+  // The next process that is to run in the group gets its limits again before.
+  writeIfThere(join(folder, "pids.max"), "0");
+  writeIfThere(join(folder, "cgroup.kill"), "1");
+}
+
+/** Writes to a file of a group, unless the kernel does not have it, or the group is gone. */
+function writeIfThere(path: string, value: string): void {
+  if (!existsSync(path)) return;
+  try {
+    writeFileSync(path, value);
+  } catch (error) {
+    if (!["ENOENT", "ENODEV"].includes(codeOf(error) ?? "")) throw error;
   }
 }
 
 function processesOf(folder: string): number[] {
   return textOf(join(folder, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if (codeOf(error) !== "ESRCH") throw error;
-  }
 }
 
 /** The number of processes of the instance that the kernel has killed for lack of memory since its group was made. */

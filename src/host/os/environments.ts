@@ -14,6 +14,7 @@ import { sha256Hex } from "../../lib/secrets.ts";
 import { allotEnvironmentUid, allotUid, canSwitchUsers } from "./accounts.ts";
 import { environmentsDir } from "./layout.ts";
 import { NetworkRules, type NetworkRulesParts } from "./network-rules.ts";
+import { killProcessesOf, usersWithProcesses } from "./user-processes.ts";
 
 const FILE = "environment.json";
 
@@ -84,17 +85,33 @@ export class Environments {
     if (ID.test(id)) await rm(join(this.#folder, id, "cache"), { recursive: true, force: true });
   }
 
-  /** Forgets an environment, whose instances and builds are gone. */
+  /**
+   * Forgets an environment, whose instances and builds are gone, and ends what is left of their processes.
+   * @throws PublicError when some of them do not end; the environment keeps its user then, and can be removed later.
+   */
   async remove(id: string): Promise<void> {
     if (!ID.test(id)) throw new PublicError("The id of the environment is malformed.");
+    await this.#endProcesses(id);
     // The user is given up last, so that no other environment gets files of this one.
     await rm(join(this.#folder, id), { recursive: true, force: true });
     this.#uids.delete(id);
   }
 
+  /** A process that has left its group and its lock would go on with the user of the next environment. */
+  async #endProcesses(id: string): Promise<void> {
+    const uid = this.#uids.get(id) ?? null;
+    // A user that is shared has processes of others, first of all Pilvi's.
+    if (uid === null || !canSwitchUsers() || (await killProcessesOf(uid))) return;
+    throw new PublicError(`Processes of the environment ${id} do not end.`);
+  }
+
   #allot(id: string): number | null {
     if (!ID.test(id)) throw new PublicError("The id of the environment is malformed.");
-    const taken = { has: (uid: number) => this.hasUid(uid) || this.#isUidOfInstance(uid) };
+    // Earlier releases, and other Pilvis of this machine, have processes of users that no environment of this one has.
+    const busy = usersWithProcesses();
+    const taken = {
+      has: (uid: number) => this.hasUid(uid) || this.#isUidOfInstance(uid) || busy.has(uid),
+    };
     const uid = canSwitchUsers() ? allotEnvironmentUid(taken, this.#place) : null;
     const folder = join(this.#folder, id);
     mkdirSync(this.#folder, { recursive: true, mode: 0o711 });

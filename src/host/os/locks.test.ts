@@ -1,13 +1,14 @@
 // Locks of instances: an engine holds its lock as long as it lives, even when its host has ended.
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { closeSync, existsSync, rmSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { closeSync, existsSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
+import { IS_ROOT } from "../../../tests/support/pilvi/program.ts";
 import { codeOf } from "../../lib/errors.ts";
 import { findEngine, stopEngine } from "../engine/engine-process.ts";
 import { exitOf } from "./exit-watch.ts";
 import { ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
-import { engineAmong, holdersOf, isLocked, takeLock } from "./locks.ts";
+import { engineAmong, holdersOf, holdsLock, isLocked, LOCK_FD, takeLock } from "./locks.ts";
 
 let dataDir: string;
 let folder: InstanceFolder;
@@ -46,6 +47,23 @@ function killGroup(pid: number): void {
   } catch (error) {
     if (codeOf(error) !== "ESRCH") throw error;
   }
+}
+
+/** Runs a command until it has written a line. The lock is there, and free. */
+async function startImpostor(command: string[], account: { uid?: number; gid?: number }): Promise<number> {
+  closeSync(takeLock(folder.lock) ?? 0);
+  const child = Bun.spawn(command, { cwd: "/", stdio: ["ignore", "pipe", "inherit"], ...account });
+  started.push(child);
+  await child.stdout.getReader().read();
+  expect(readlinkSync(`/proc/${child.pid}/fd/${LOCK_FD}`)).toBe(folder.lock);
+  return child.pid;
+}
+
+function expectKnown(impostor: number): void {
+  const { pid } = startHolder("exec sleep 60");
+  expect(holdersOf(folder.lock)).toEqual([pid]);
+  expect(findEngine(folder)?.pid).toBe(pid);
+  expect([impostor, pid].map((each) => holdsLock(each, folder.lock))).toEqual([false, true]);
 }
 
 test("a lock is held while its engine lives, and free before and after", async () => {
@@ -91,6 +109,19 @@ test("an engine that ignores SIGTERM is killed", async () => {
 test("a folder without a lock has no engine", () => {
   expect(findEngine(folder)).toBeNull();
   expect(holdersOf(folder.lock)).toEqual([]);
+});
+
+describe("a process that poses as an engine", () => {
+  test("is known by a descriptor that lets it neither read nor lock the file", async () => {
+    const script = `use POSIX; $| = 1; setsid; sysopen $file, "${folder.lock}", 0x200000 or die $!; POSIX::dup2(fileno $file, ${LOCK_FD}); print "up\\n"; sleep 600`;
+    const account = IS_ROOT ? { uid: 64_112, gid: 64_112 } : {};
+    expectKnown(await startImpostor(["/usr/bin/perl", "-e", script], account));
+  });
+
+  test.skipIf(!IS_ROOT)("is known by a file of its own at the same path of another namespace", async () => {
+    const script = `mount -t tmpfs none ${dataDir}; mkdir -p ${folder.path}; : >${folder.lock}; exec ${LOCK_FD}<${folder.lock}; echo up; exec sleep 600`;
+    expectKnown(await startImpostor(["setsid", "unshare", "--mount", "/bin/sh", "-c", script], {}));
+  });
 });
 
 test("the end of a process that the host did not start is noticed", async () => {

@@ -8,14 +8,19 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  statSync,
 } from "node:fs";
 import { tryLock } from "../../lib/libc.ts";
 import { codeOf } from "../../lib/errors.ts";
 import { exitOf } from "./exit-watch.ts";
+import { orNull, textOf } from "./proc-files.ts";
 import { signalProcess } from "./signals.ts";
 
 /** The descriptor number under which an engine holds its lock. */
 export const LOCK_FD = 3;
+
+/** The same number on x64 and arm64; Bun has no name for it. */
+const O_PATH = 0o10_000_000;
 
 /** Takes the lock for a new engine; null while an engine runs. The caller closes the descriptor after the start. */
 export function takeLock(path: string): number | null {
@@ -35,16 +40,30 @@ export function isLocked(path: string): boolean {
   return false;
 }
 
-/** All processes that hold an instance's lock, by the path of the lock. The kernel answers, never a pid file. */
+/**
+ * All processes that have an instance's lock open where an engine has it, by the path of the lock: the engine and those
+ * that inherited the descriptor, since nobody else may open the file. The kernel says so, never a pid file.
+ */
 export function lockHolders(): Map<string, number[]> {
   const holders = new Map<string, number[]>();
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     const target = readLink(`/proc/${entry}/fd/${LOCK_FD}`);
-    if (target === null || !target.endsWith("/lock")) continue;
+    if (target === null || !target.endsWith("/lock") || !hasOpen(Number(entry), target)) continue;
     holders.set(target, [...(holders.get(target) ?? []), Number(entry)]);
   }
   return holders;
+}
+
+/**
+ * Whether a descriptor whose link names this path is what it seems. Any process can have a descriptor of a file that it
+ * may not open (`O_PATH`), and a file of its own at the same path of another namespace.
+ */
+function hasOpen(pid: number, path: string): boolean {
+  const flags = /^flags:\s+([0-7]+)$/m.exec(textOf(`/proc/${pid}/fdinfo/${LOCK_FD}`))?.[1];
+  if (flags === undefined || (Number.parseInt(flags, 8) & O_PATH) !== 0) return false;
+  const [open, lock] = [`/proc/${pid}/fd/${LOCK_FD}`, path].map((each) => orNull(() => statSync(each)));
+  return open?.ino !== undefined && open.ino === lock?.ino && open.dev === lock.dev;
 }
 
 /** Kills processes that an engine left behind, such as a child that saves, and resolves when the lock is free. */
@@ -86,9 +105,10 @@ export function engineAmong(pids: number[]): number | null {
   return pids.find(isEngine) ?? null;
 }
 
-/** Whether a process holds this lock. */
+/** Whether a process holds this lock, as `lockHolders` knows it. */
 export function holdsLock(pid: number, lockPath: string): boolean {
-  return readLink(`/proc/${pid}/fd/${LOCK_FD}`) === resolved(lockPath);
+  const path = resolved(lockPath);
+  return path !== null && readLink(`/proc/${pid}/fd/${LOCK_FD}`) === path && hasOpen(pid, path);
 }
 
 /** The process group of a process; 0 when it has ended. */

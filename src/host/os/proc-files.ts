@@ -1,5 +1,5 @@
 // Reads the kernel's files about processes, which may end at any moment.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { codeOf } from "../../lib/errors.ts";
 
 /** The process or the file does not exist, or no longer; the files of an ended process may also be closed to readers. */
@@ -14,6 +14,11 @@ export function textOf(path: string): string {
 export function childrenOf(pid: number): number[] {
   const children = textOf(`/proc/${pid}/task/${pid}/children`).trim();
   return children === "" ? [] : children.split(" ").map(Number);
+}
+
+/** The uid of a file's owner, and of a process for its folder; null when it does not exist, or no longer. */
+export function ownerOf(path: string): number | null {
+  return orNull(() => statSync(path).uid);
 }
 
 /** Null when the file or the process is gone. @throws any other error of the system. */

@@ -1,10 +1,11 @@
 // Frees the shared memory of a killed engine: the kernel keeps it, and the number of segments is limited.
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { removeSharedMemory } from "../../lib/libc.ts";
 import { canSwitchUsers, isInstanceUid } from "./accounts.ts";
-import { orNull, textOf } from "./proc-files.ts";
+import { orNull, ownerOf, textOf } from "./proc-files.ts";
 import type { InstanceFolder } from "./layout.ts";
+import { processesOf } from "./user-processes.ts";
 
 /** POSIX shared memory appears as files here. */
 const POSIX_DIR = "/dev/shm";
@@ -25,7 +26,7 @@ export async function freeSharedMemory({ data }: Pick<InstanceFolder, "data">): 
   if (files.length === 0 && segments.length === 0) return;
   // Another Pilvi on this machine may run a process with the same uid. That process does not end.
   const giveUpAt = performance.now() + END_TIMEOUT_MS;
-  while (hasProcess(uid)) {
+  while (processesOf(uid).length > 0) {
     if (performance.now() > giveUpAt) return;
     await Bun.sleep(END_RETRY_MS);
   }
@@ -40,23 +41,6 @@ function segmentsOf(uid: number): number[] {
     .map((line) => line.trim().split(/\s+/).map(Number))
     .filter((values) => values[columns.indexOf("uid")] === uid)
     .flatMap((values) => values[columns.indexOf("shmid")] ?? []);
-}
-
-function hasProcess(uid: number): boolean {
-  return namesIn("/proc").some(
-    (name) => /^\d+$/.test(name) && ownerOf(join("/proc", name)) === uid && isAlive(name),
-  );
-}
-
-/** A process that has ended stays in the list until its parent has reaped it, but has no memory any more. */
-function isAlive(pid: string): boolean {
-  const { state = "X" } = /\) (?<state>\w)[^)]*$/.exec(textOf(`/proc/${pid}/stat`))?.groups ?? {};
-  return state !== "Z" && state !== "X";
-}
-
-/** The uid of a file's owner; null when the file does not exist. */
-export function ownerOf(path: string): number | null {
-  return orNull(() => statSync(path).uid);
 }
 
 function namesIn(folder: string): string[] {
