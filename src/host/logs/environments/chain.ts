@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { replaceFile } from "../../../lib/files.ts";
 import { isHead, type Positions, type StoredEntry, entryIn } from "./entry.ts";
@@ -45,19 +46,30 @@ interface NewestSegment {
   size: number;
 }
 
+/** How many entries were written, and how many bytes they are. */
+export interface Written {
+  count: number;
+  bytes: number;
+}
+
 export class Chain {
   readonly folder: string;
   readonly #name: ChainName;
+  readonly #onFull: () => void;
   readonly positions: Record<string, number> = {};
   #newest: NewestSegment | null = null;
   #isCompressing = false;
   /** The time of the latest entry. */
   lastMs = 0;
 
-  /** Takes up the segments of an earlier host; a line that it has not finished is cut off. */
-  constructor(folder: string, name: ChainName) {
+  /**
+   * Takes up the segments of an earlier host; a line that it has not finished is cut off.
+   * @param onFull called whenever a segment is full.
+   */
+  constructor(folder: string, name: ChainName, onFull: () => void) {
     this.folder = folder;
     this.#name = name;
+    this.#onFull = onFull;
     const newest = segmentsOf(folder, name).at(-1);
     if (newest !== undefined) this.#takeUp(newest);
   }
@@ -71,12 +83,16 @@ export class Chain {
     return segmentsOf(this.folder, this.#name);
   }
 
-  /** Appends entries in one write, so that a kill leaves whole lines and at most a part of a line, which is cut off later. */
-  append(entries: readonly StoredEntry[]): void {
+  /**
+   * Appends entries in one write, so that a kill leaves whole lines and at most a part of a line, which is cut off later.
+   * @param maxBytes reached by the last entry that is written; the first is always written.
+   */
+  append(entries: readonly StoredEntry[], maxBytes = Infinity): Written {
     const [first] = entries;
-    if (first === undefined) return;
+    if (first === undefined) return { count: 0, bytes: 0 };
     const newest = this.#newest ?? this.#begin(first.t);
-    const text = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    const lines = linesOf(entries, maxBytes);
+    const text = Buffer.concat(lines);
     try {
       appendFileSync(newest.path, text, { mode: 0o600 });
     } catch (error) {
@@ -85,11 +101,15 @@ export class Chain {
       throw error;
     }
     newest.size += text.length;
-    for (const { i, o, t } of entries) {
+    for (const { i, o, t } of entries.slice(0, lines.length)) {
       if (i !== undefined && o !== undefined) this.noteRead(i, o);
       this.lastMs = t;
     }
-    if (newest.size >= SEGMENT_BYTES) this.#begin(this.lastMs);
+    if (newest.size >= SEGMENT_BYTES) {
+      this.#begin(this.lastMs);
+      this.#onFull();
+    }
+    return { count: lines.length, bytes: text.length };
   }
 
   /** Closes a segment that is old enough, and compresses those that are closed. */
@@ -138,6 +158,19 @@ export class Chain {
   }
 }
 
+/** The lines of the first entries, up to a number of bytes. */
+function linesOf(entries: readonly StoredEntry[], maxBytes: number): Buffer[] {
+  const lines: Buffer[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (bytes >= maxBytes) break;
+    const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+    lines.push(line);
+    bytes += line.length;
+  }
+  return lines;
+}
+
 /** The segments of a chain, the oldest first. */
 export function segmentsOf(folder: string, chain: ChainName): Segment[] {
   let names: string[];
@@ -169,7 +202,13 @@ export function segmentsOf(folder: string, chain: ChainName): Segment[] {
 
 async function compress({ path }: Segment): Promise<void> {
   const temporary = `${path}.zst.tmp`;
-  await writeFile(temporary, await Bun.zstdCompress(await readFile(path)), { mode: 0o600 });
+  const bytes = await readFile(path).catch((error: unknown) => {
+    // A flood may have had it deleted meanwhile.
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  });
+  if (bytes === null) return;
+  await writeFile(temporary, await Bun.zstdCompress(bytes), { mode: 0o600 });
   renameSync(temporary, `${path}.zst`);
   await failpoint("host.logs.compressed");
   rmSync(path, { force: true });
