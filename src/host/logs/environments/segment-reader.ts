@@ -18,7 +18,7 @@ export interface Found {
 const NEWLINE = 0x0a;
 
 /** After so many bytes, other work of the host gets its turn. */
-const BYTES_AT_ONCE = 128 * 1024;
+export const BYTES_AT_ONCE = 128 * 1024;
 
 /** What bounds a search for last entries. */
 export interface Bounds {
