@@ -1,5 +1,5 @@
 // Walks through the entries of a chain from a position on, and reads its last entries backwards.
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import type { Chain, Segment } from "./chain.ts";
 import { entryIn, type StoredEntry } from "./entry.ts";
 
@@ -20,6 +20,19 @@ const NEWLINE = 0x0a;
 /** After so many bytes, other work of the host gets its turn. */
 export const BYTES_AT_ONCE = 128 * 1024;
 
+/** How much of a segment is read at first; a follower reads less, since there is no more. */
+const PART_BYTES = 128 * 1024;
+
+/** Bytes of a segment. */
+interface Part {
+  sequence: number;
+  /** The offset of the first of them. */
+  start: number;
+  bytes: Buffer;
+  /** Whether the segment has none after them. */
+  isEnd: boolean;
+}
+
 /** What bounds a search for last entries. */
 export interface Bounds {
   count: number;
@@ -37,11 +50,11 @@ export class SegmentReader {
   readonly hasGap: boolean;
   /** How many bytes were examined. */
   examined = 0;
-  #content: { sequence: number; bytes: Buffer } | null = null;
+  #part: Part | null = null;
   #ahead: Found | null = null;
 
   /** @param start null for the oldest entry that is kept. */
-  constructor(chain: Chain, start: Place | null) {
+  constructor(chain: Pick<Chain, "segments" | "end">, start: Place | null) {
     this.#segments = chain.segments();
     this.#end = chain.end;
     const first = this.#segments[0]?.sequence ?? 0;
@@ -59,17 +72,16 @@ export class SegmentReader {
   async peek(): Promise<Found | null> {
     if (this.#ahead !== null) return this.#ahead;
     for (;;) {
-      const bytes = await this.#bytes(this.place.sequence);
-      const newline = bytes.indexOf(NEWLINE, this.place.offset);
-      if (newline < 0) {
+      const line = await this.#line();
+      if (line === null) {
         const next = this.#segments.find(({ sequence }) => sequence > this.place.sequence);
         if (next === undefined || next.sequence > this.#end.sequence) return null;
         this.place = { sequence: next.sequence, offset: 0 };
         continue;
       }
-      const after = { sequence: this.place.sequence, offset: newline + 1 };
-      const entry = entryIn(bytes.toString("utf8", this.place.offset, newline));
-      this.examined += after.offset - this.place.offset;
+      const after = { sequence: this.place.sequence, offset: this.place.offset + line.length + 1 };
+      const entry = entryIn(line.toString());
+      this.examined += line.length + 1;
       if (entry !== null) return (this.#ahead = { entry, after });
       this.place = after;
     }
@@ -86,7 +98,7 @@ export class SegmentReader {
     const found: Found[] = [];
     let left = foundBytes;
     for (const { sequence } of this.#segments.toReversed()) {
-      const bytes = await this.#bytes(sequence);
+      const { bytes } = await this.#read(sequence, 0, Infinity);
       let paused = this.examined;
       for (let end = bytes.length; end > 0 && found.length < count && left > 0;) {
         const start = end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
@@ -107,23 +119,51 @@ export class SegmentReader {
     return found.toReversed();
   }
 
-  /** The whole lines of a segment; nothing of a segment that is no longer there. */
-  async #bytes(sequence: number): Promise<Buffer> {
-    if (this.#content?.sequence === sequence) return this.#content.bytes;
-    const bytes = await this.#read(sequence);
-    const whole = sequence === this.#end.sequence ? bytes.subarray(0, this.#end.offset) : bytes;
-    this.#content = { sequence, bytes: whole };
-    return whole;
+  /** The next whole line of the segment; null when it has none. */
+  async #line(): Promise<Buffer | null> {
+    const { sequence, offset } = this.place;
+    for (let length = PART_BYTES, part = this.#part; ; length *= 2) {
+      if (part?.sequence === sequence && part.start <= offset) {
+        const newline = part.bytes.indexOf(NEWLINE, offset - part.start);
+        if (newline >= 0) return part.bytes.subarray(offset - part.start, newline);
+        if (part.isEnd) return null;
+      }
+      this.#part = part = await this.#read(sequence, offset, length);
+    }
   }
 
-  async #read(sequence: number): Promise<Buffer> {
+  /** A part of a segment, of which a compressed one is read as a whole; nothing when it is no longer there. */
+  async #read(sequence: number, offset: number, length: number): Promise<Part> {
     const segment = this.#segments.find((each) => each.sequence === sequence);
-    if (segment === undefined) return Buffer.alloc(0);
+    // What is after the end may not be whole.
+    const end = sequence === this.#end.sequence ? this.#end.offset : Infinity;
+    const nothing = { sequence, start: offset, bytes: Buffer.alloc(0), isEnd: true };
+    if (segment === undefined) return nothing;
     const { path, isCompressed } = segment;
-    const plain = isCompressed ? null : await readFile(path).catch(() => null);
-    if (plain !== null) return plain;
+    const plain = isCompressed ? null : await partOf(path, offset, length, end).catch(() => null);
+    if (plain !== null) return { ...nothing, ...plain };
     // It may have been compressed meanwhile.
     const packed = await readFile(isCompressed ? path : `${path}.zst`).catch(() => null);
-    return packed === null ? Buffer.alloc(0) : await Bun.zstdDecompress(packed);
+    if (packed === null) return nothing;
+    const bytes = await Bun.zstdDecompress(packed);
+    return { sequence, start: 0, bytes: bytes.subarray(0, end), isEnd: true };
+  }
+}
+
+/** Reads a part of a file that ends at `end` at the latest. */
+async function partOf(
+  path: string,
+  offset: number,
+  length: number,
+  end: number,
+): Promise<Pick<Part, "bytes" | "isEnd">> {
+  const file = await open(path, "r");
+  try {
+    const size = Math.min((await file.stat()).size, end);
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - offset)));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
+    return { bytes: buffer.subarray(0, bytesRead), isEnd: bytesRead === 0 || offset + bytesRead >= size };
+  } finally {
+    await file.close();
   }
 }
