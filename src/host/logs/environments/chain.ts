@@ -23,7 +23,10 @@ const SEGMENT_AGE_MS = 3_600_000;
 /** An environment has fewer processes at a time; files of earlier processes are gone. */
 const MAX_POSITIONS = 200;
 
-const NAME = /^([ax])\.(\d{1,12})\.(\d{1,15})\.log(\.zst)?$/;
+/** Entries that are dated farther ahead than this were written while the clock was wrong. */
+const MAX_AHEAD_MS = 60_000;
+
+const NAME = /^([ax])\.(\d{1,12})\.(\d{1,15})(?:\.(\d{1,15}))?\.log(\.zst)?$/;
 
 /** `a` has the entries of processes, `x` those of the edge, which come first when room is needed. */
 export type ChainName = "a" | "x";
@@ -32,6 +35,8 @@ export interface Segment {
   sequence: number;
   /** No entry is earlier. */
   startMs: number;
+  /** No entry of the segment before is later, when that is not the start: the clock was set back between them. */
+  formerMs?: number;
   path: string;
   isCompressed: boolean;
   /** On the disk. */
@@ -59,8 +64,8 @@ export class Chain {
   readonly positions: Record<string, number> = {};
   #newest: NewestSegment | null = null;
   #isCompressing = false;
-  /** The time of the latest entry. */
-  lastMs = 0;
+  /** The time of the latest entry of the newest segment. */
+  #lastMs = 0;
 
   /**
    * Takes up the segments of an earlier host; a line that it has not finished is cut off.
@@ -77,6 +82,20 @@ export class Chain {
   /** The segment and the size up to which entries are complete. */
   get end(): { sequence: number; offset: number } {
     return { sequence: this.#newest?.sequence ?? 0, offset: this.#newest?.size ?? 0 };
+  }
+
+  /** No further entry may be earlier. */
+  get latestMs(): number {
+    return Math.max(this.#lastMs, this.#newest?.startMs ?? 0);
+  }
+
+  /**
+   * Lets entries go on at the present time when the clock was ahead, in a segment of its own: so the wrong times are those
+   * of the entries that were written meanwhile.
+   */
+  followClock(nowMs: number): void {
+    const formerMs = this.latestMs;
+    if (formerMs > nowMs + MAX_AHEAD_MS) this.#begin(nowMs, formerMs);
   }
 
   segments(): Segment[] {
@@ -103,10 +122,10 @@ export class Chain {
     newest.size += text.length;
     for (const { i, o, t } of entries.slice(0, lines.length)) {
       if (i !== undefined && o !== undefined) this.noteRead(i, o);
-      this.lastMs = t;
+      this.#lastMs = t;
     }
     if (newest.size >= SEGMENT_BYTES) {
-      this.#begin(this.lastMs);
+      this.#begin(this.latestMs);
       this.#onFull();
     }
     return { count: lines.length, bytes: text.length };
@@ -114,9 +133,10 @@ export class Chain {
 
   /** Closes a segment that is old enough, and compresses those that are closed. */
   async tidy(nowMs: number): Promise<void> {
+    this.followClock(nowMs);
     const newest = this.#newest;
-    if (newest !== null && nowMs - newest.startMs > SEGMENT_AGE_MS && this.lastMs >= newest.startMs)
-      this.#begin(Math.max(nowMs, this.lastMs));
+    if (newest !== null && nowMs - newest.startMs > SEGMENT_AGE_MS && this.#lastMs >= newest.startMs)
+      this.#begin(Math.max(nowMs, this.#lastMs));
     if (this.#isCompressing) return;
     this.#isCompressing = true;
     try {
@@ -132,13 +152,15 @@ export class Chain {
     this.positions[instance] = offset;
   }
 
-  #begin(startMs: number): NewestSegment {
+  #begin(startMs: number, formerMs?: number): NewestSegment {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const sequence = (this.#newest?.sequence ?? 0) + 1;
-    const path = join(this.folder, `${this.#name}.${sequence}.${startMs}.log`);
+    const times = formerMs === undefined ? startMs : `${startMs}.${formerMs}`;
+    const path = join(this.folder, `${this.#name}.${sequence}.${times}.log`);
     const positions = Object.fromEntries(Object.entries(this.positions).slice(-MAX_POSITIONS));
     const head = `${JSON.stringify({ positions } satisfies Positions)}\n`;
     replaceFile(path, head, 0o600);
+    this.#lastMs = 0;
     return (this.#newest = { sequence, startMs, path, size: Buffer.byteLength(head) });
   }
 
@@ -149,11 +171,10 @@ export class Chain {
       if (isHead(line)) Object.assign(this.positions, (JSON.parse(line) as Positions).positions);
       const { i, o, t } = entryIn(line) ?? {};
       if (i !== undefined && o !== undefined) this.noteRead(i, o);
-      this.lastMs = t ?? this.lastMs;
+      this.#lastMs = t ?? this.#lastMs;
     }
-    this.lastMs = Math.max(this.lastMs, startMs);
     this.#newest = { sequence, startMs, path, size };
-    if (isCompressed) this.#begin(this.lastMs);
+    if (isCompressed) this.#begin(this.latestMs);
     else if (size < bytes.length) truncateSync(path, size);
   }
 }
@@ -181,7 +202,7 @@ export function segmentsOf(folder: string, chain: ChainName): Segment[] {
   }
   const found = new Map<number, Segment>();
   for (const name of names) {
-    const [, of, sequence = "", startMs = "", compressed] = NAME.exec(name) ?? [];
+    const [, of, sequence = "", startMs = "", formerMs, compressed] = NAME.exec(name) ?? [];
     if (of !== chain) continue;
     const path = join(folder, name);
     const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -192,6 +213,7 @@ export function segmentsOf(folder: string, chain: ChainName): Segment[] {
     found.set(Number(sequence), {
       sequence: Number(sequence),
       startMs: Number(startMs),
+      ...(formerMs !== undefined && { formerMs: Number(formerMs) }),
       path,
       isCompressed,
       bytes,

@@ -52,9 +52,12 @@ test("a clock that was ahead for a moment leaves wrong times to the entries of t
   );
   expect(await said({ fromMs: START_MS + 1_500, toMs: START_MS + HOUR_MS })).toEqual(twice("restarted"));
   expect(await said({ fromMs: START_MS + HOUR_MS })).toEqual(twice("ahead"));
-  expect(await said({ tail: 4 })).toEqual(twice("after", "restarted"));
-  expect((await said()).toSorted()).toEqual(twice("after", "ahead", "before", "restarted"));
-  expect((await said()).slice(-2)).toEqual(twice("restarted"));
+  expect(await said({ tail: 2 })).toEqual(twice("restarted"));
+  for (const query of [{}, { tail: 8 }]) {
+    const all = await said(query);
+    expect([...all.slice(0, 2), ...all.slice(-2)]).toEqual(twice("before", "restarted"));
+    expect(all.slice(2, -2).toSorted()).toEqual(twice("after", "ahead"));
+  }
 });
 
 test("a clock that is set back by some seconds begins no segment, and leaves the order", async () => {
@@ -74,7 +77,7 @@ test("entries that a clock ahead has dated into the next year are deleted by the
     say(`day-${day}`, START_MS + day * DAY_MS);
     await disk.logs.tidy();
   }
-  expect((await said({ tail: 100 })).slice(0, 2)).toEqual(twice("before"));
+  expect((await said()).slice(0, 4).toSorted()).toEqual(twice("ahead", "before"));
   await disk.logs.tidy(START_MS + 8 * DAY_MS);
   const left = await said();
   expect([left.includes("ahead"), left.includes("before"), left.includes("day-6")]).toEqual([

@@ -28,7 +28,7 @@ export class EnvironmentLog {
   /** Appends entries of processes. @param maxBytes reached by the last of them that is written. */
   append(entries: readonly NewEntry[], maxBytes = Infinity): Written {
     if (entries.length === 0) return { count: 0, bytes: 0 };
-    const written = this.processes.append(timed(entries, this.processes.lastMs), maxBytes);
+    const written = this.processes.append(timed(entries, this.processes), maxBytes);
     this.version += 1;
     return written;
   }
@@ -56,7 +56,7 @@ export class EnvironmentLog {
     this.#requests = [];
     const entries = requests.flatMap((line) => accessEntry(line) ?? []);
     this.#unlogged += requests.length - entries.length;
-    this.edge.append(timed(entries, this.edge.lastMs));
+    this.edge.append(timed(entries, this.edge));
     this.version += 1;
     if (this.#unlogged === 0) return;
     const count = this.#unlogged;
@@ -67,9 +67,10 @@ export class EnvironmentLog {
 }
 
 /** An application says when it wrote a line; the order of the log stays that in which the host has read it. */
-function timed(entries: readonly NewEntry[], lastMs: number): StoredEntry[] {
+function timed(entries: readonly NewEntry[], chain: Chain): StoredEntry[] {
   const nowMs = Date.now();
-  let floor = lastMs;
+  chain.followClock(nowMs);
+  let floor = chain.latestMs;
   return entries.map((entry) => {
     floor = Math.max(floor, Math.min(entry.t ?? nowMs, nowMs));
     return { ...entry, t: floor };

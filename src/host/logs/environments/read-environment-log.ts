@@ -58,9 +58,9 @@ async function forward(readers: Readers, query: EnvironmentLogQuery): Promise<En
   let paused = 0;
   for (;;) {
     const [ofProcess, ofEdge] = [await readers[0].peek(), await readers[1].peek()];
-    const isEdgeFirst = ofEdge !== null && (ofProcess === null || ofEdge.entry.t < ofProcess.entry.t);
+    const isEdgeFirst = ofEdge !== null && (ofProcess === null || ofEdge.orderMs < ofProcess.orderMs);
     const found = isEdgeFirst ? ofEdge : ofProcess;
-    if (found === null || (query.toMs !== undefined && found.entry.t >= query.toMs)) return slice(true);
+    if (found === null || (query.toMs !== undefined && found.orderMs >= query.toMs)) return slice(true);
     readers[isEdgeFirst ? 1 : 0].take();
     if (isSelected(found.entry)) entries.push(rendered(found.entry, cursorOf(readers)));
     const examined = readers[0].examined + readers[1].examined;
@@ -84,7 +84,7 @@ async function last(
   for (const reader of readers) found.push(...(await reader.last(isSelected, bounds)));
   const next = cursorOf(readers);
   const entries = found
-    .toSorted((a, b) => a.entry.t - b.entry.t)
+    .toSorted((a, b) => a.orderMs - b.orderMs)
     .slice(count === 0 ? found.length : -count)
     .map(({ entry }) => rendered(entry, next));
   return { entries, next, isEnd: true, hasGap: false };

@@ -12,6 +12,8 @@ export interface Place {
 /** An entry with the position after it. */
 export interface Found {
   entry: StoredEntry;
+  /** Its time, or the time at which the clock was set back afterwards. It is never before that of the entry before it. */
+  orderMs: number;
   after: Place;
 }
 
@@ -44,6 +46,8 @@ export interface Bounds {
 export class SegmentReader {
   readonly #segments: Segment[];
   readonly #end: Place;
+  /** The earliest start of all segments after a segment. */
+  readonly #laterMs = new Map<number, number>();
   /** Everything before was examined. */
   place: Place;
   /** Whether segments before the first that is kept were asked for. */
@@ -57,6 +61,11 @@ export class SegmentReader {
   constructor(chain: Pick<Chain, "segments" | "end">, start: Place | null) {
     this.#segments = chain.segments();
     this.#end = chain.end;
+    let laterMs = Infinity;
+    for (const { sequence, startMs } of this.#segments.toReversed()) {
+      this.#laterMs.set(sequence, laterMs);
+      laterMs = Math.min(laterMs, startMs);
+    }
     const first = this.#segments[0]?.sequence ?? 0;
     this.hasGap = start !== null && start.sequence < first && start.sequence > 0;
     this.place = start === null || start.sequence < first ? { sequence: first, offset: 0 } : start;
@@ -64,7 +73,7 @@ export class SegmentReader {
 
   /** Goes to the first segment that may have entries of this time. */
   seek(fromMs: number): void {
-    const segment = this.#segments.findLast(({ startMs }) => startMs < fromMs);
+    const segment = this.#segments.find((_, index) => latestOf(this.#segments, index) >= fromMs);
     if (segment !== undefined) this.place = { sequence: segment.sequence, offset: 0 };
   }
 
@@ -82,7 +91,7 @@ export class SegmentReader {
       const after = { sequence: this.place.sequence, offset: this.place.offset + line.length + 1 };
       const entry = entryIn(line.toString());
       this.examined += line.length + 1;
-      if (entry !== null) return (this.#ahead = { entry, after });
+      if (entry !== null) return (this.#ahead = this.#found(entry, after));
       this.place = after;
     }
   }
@@ -105,7 +114,7 @@ export class SegmentReader {
         const entry = entryIn(bytes.toString("utf8", start, end - 1));
         this.examined += end - start;
         if (entry !== null && isSelected(entry)) {
-          found.push({ entry, after: { sequence, offset: end } });
+          found.push(this.#found(entry, { sequence, offset: end }));
           left -= end - start;
         }
         end = start;
@@ -117,6 +126,10 @@ export class SegmentReader {
     }
     this.place = this.#end;
     return found.toReversed();
+  }
+
+  #found(entry: StoredEntry, after: Place): Found {
+    return { entry, after, orderMs: Math.min(entry.t, this.#laterMs.get(after.sequence) ?? Infinity) };
   }
 
   /** The next whole line of the segment; null when it has none. */
@@ -148,6 +161,12 @@ export class SegmentReader {
     const bytes = await Bun.zstdDecompress(packed);
     return { sequence, start: 0, bytes: bytes.subarray(0, end), isEnd: true };
   }
+}
+
+/** No entry of a segment is later. */
+function latestOf(segments: readonly Segment[], index: number): number {
+  const next = segments[index + 1];
+  return next === undefined ? Infinity : (next.formerMs ?? next.startMs);
 }
 
 /** Reads a part of a file that ends at `end` at the latest. */
