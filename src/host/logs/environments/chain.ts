@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../../../lib/errors.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { replaceFile } from "../../../lib/files.ts";
 import { isHead, type Positions, type StoredEntry, entryIn } from "./entry.ts";
@@ -22,7 +23,10 @@ const SEGMENT_AGE_MS = 3_600_000;
 /** An environment has fewer processes at a time; files of earlier processes are gone. */
 const MAX_POSITIONS = 200;
 
-const NAME = /^([ax])\.(\d{1,12})\.(\d{1,15})\.log(\.zst)?$/;
+/** Entries that are dated farther ahead than this were written while the clock was wrong. */
+const MAX_AHEAD_MS = 60_000;
+
+const NAME = /^([ax])\.(\d{1,12})\.(\d{1,15})(?:\.(\d{1,15}))?\.log(\.zst)?$/;
 
 /** `a` has the entries of processes, `x` those of the edge, which come first when room is needed. */
 export type ChainName = "a" | "x";
@@ -31,6 +35,8 @@ export interface Segment {
   sequence: number;
   /** No entry is earlier. */
   startMs: number;
+  /** No entry of the segment before is later, when that is not the start: the clock was set back between them. */
+  formerMs?: number;
   path: string;
   isCompressed: boolean;
   /** On the disk. */
@@ -45,19 +51,30 @@ interface NewestSegment {
   size: number;
 }
 
+/** How many entries were written, and how many bytes they are. */
+export interface Written {
+  count: number;
+  bytes: number;
+}
+
 export class Chain {
   readonly folder: string;
   readonly #name: ChainName;
+  readonly #onFull: () => void;
   readonly positions: Record<string, number> = {};
   #newest: NewestSegment | null = null;
   #isCompressing = false;
-  /** The time of the latest entry. */
-  lastMs = 0;
+  /** The time of the latest entry of the newest segment. */
+  #lastMs = 0;
 
-  /** Takes up the segments of an earlier host; a line that it has not finished is cut off. */
-  constructor(folder: string, name: ChainName) {
+  /**
+   * Takes up the segments of an earlier host; a line that it has not finished is cut off.
+   * @param onFull called whenever a segment is full.
+   */
+  constructor(folder: string, name: ChainName, onFull: () => void) {
     this.folder = folder;
     this.#name = name;
+    this.#onFull = onFull;
     const newest = segmentsOf(folder, name).at(-1);
     if (newest !== undefined) this.#takeUp(newest);
   }
@@ -67,16 +84,34 @@ export class Chain {
     return { sequence: this.#newest?.sequence ?? 0, offset: this.#newest?.size ?? 0 };
   }
 
+  /** No further entry may be earlier. */
+  get latestMs(): number {
+    return Math.max(this.#lastMs, this.#newest?.startMs ?? 0);
+  }
+
+  /**
+   * Lets entries go on at the present time when the clock was ahead, in a segment of its own: so the wrong times are those
+   * of the entries that were written meanwhile.
+   */
+  followClock(nowMs: number): void {
+    const formerMs = this.latestMs;
+    if (formerMs > nowMs + MAX_AHEAD_MS) this.#begin(nowMs, formerMs);
+  }
+
   segments(): Segment[] {
     return segmentsOf(this.folder, this.#name);
   }
 
-  /** Appends entries in one write, so that a kill leaves whole lines and at most a part of a line, which is cut off later. */
-  append(entries: readonly StoredEntry[]): void {
+  /**
+   * Appends entries in one write, so that a kill leaves whole lines and at most a part of a line, which is cut off later.
+   * @param maxBytes reached by the last entry that is written; the first is always written.
+   */
+  append(entries: readonly StoredEntry[], maxBytes = Infinity): Written {
     const [first] = entries;
-    if (first === undefined) return;
+    if (first === undefined) return { count: 0, bytes: 0 };
     const newest = this.#newest ?? this.#begin(first.t);
-    const text = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    const lines = linesOf(entries, maxBytes);
+    const text = Buffer.concat(lines);
     try {
       appendFileSync(newest.path, text, { mode: 0o600 });
     } catch (error) {
@@ -85,18 +120,23 @@ export class Chain {
       throw error;
     }
     newest.size += text.length;
-    for (const { i, o, t } of entries) {
+    for (const { i, o, t } of entries.slice(0, lines.length)) {
       if (i !== undefined && o !== undefined) this.noteRead(i, o);
-      this.lastMs = t;
+      this.#lastMs = t;
     }
-    if (newest.size >= SEGMENT_BYTES) this.#begin(this.lastMs);
+    if (newest.size >= SEGMENT_BYTES) {
+      this.#begin(this.latestMs);
+      this.#onFull();
+    }
+    return { count: lines.length, bytes: text.length };
   }
 
   /** Closes a segment that is old enough, and compresses those that are closed. */
   async tidy(nowMs: number): Promise<void> {
+    this.followClock(nowMs);
     const newest = this.#newest;
-    if (newest !== null && nowMs - newest.startMs > SEGMENT_AGE_MS && this.lastMs >= newest.startMs)
-      this.#begin(Math.max(nowMs, this.lastMs));
+    if (newest !== null && nowMs - newest.startMs > SEGMENT_AGE_MS && this.#lastMs >= newest.startMs)
+      this.#begin(Math.max(nowMs, this.#lastMs));
     if (this.#isCompressing) return;
     this.#isCompressing = true;
     try {
@@ -112,13 +152,15 @@ export class Chain {
     this.positions[instance] = offset;
   }
 
-  #begin(startMs: number): NewestSegment {
+  #begin(startMs: number, formerMs?: number): NewestSegment {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const sequence = (this.#newest?.sequence ?? 0) + 1;
-    const path = join(this.folder, `${this.#name}.${sequence}.${startMs}.log`);
+    const times = formerMs === undefined ? startMs : `${startMs}.${formerMs}`;
+    const path = join(this.folder, `${this.#name}.${sequence}.${times}.log`);
     const positions = Object.fromEntries(Object.entries(this.positions).slice(-MAX_POSITIONS));
     const head = `${JSON.stringify({ positions } satisfies Positions)}\n`;
     replaceFile(path, head, 0o600);
+    this.#lastMs = 0;
     return (this.#newest = { sequence, startMs, path, size: Buffer.byteLength(head) });
   }
 
@@ -129,13 +171,25 @@ export class Chain {
       if (isHead(line)) Object.assign(this.positions, (JSON.parse(line) as Positions).positions);
       const { i, o, t } = entryIn(line) ?? {};
       if (i !== undefined && o !== undefined) this.noteRead(i, o);
-      this.lastMs = t ?? this.lastMs;
+      this.#lastMs = t ?? this.#lastMs;
     }
-    this.lastMs = Math.max(this.lastMs, startMs);
     this.#newest = { sequence, startMs, path, size };
-    if (isCompressed) this.#begin(this.lastMs);
+    if (isCompressed) this.#begin(this.latestMs);
     else if (size < bytes.length) truncateSync(path, size);
   }
+}
+
+/** The lines of the first entries, up to a number of bytes. */
+function linesOf(entries: readonly StoredEntry[], maxBytes: number): Buffer[] {
+  const lines: Buffer[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (bytes >= maxBytes) break;
+    const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+    lines.push(line);
+    bytes += line.length;
+  }
+  return lines;
 }
 
 /** The segments of a chain, the oldest first. */
@@ -148,7 +202,7 @@ export function segmentsOf(folder: string, chain: ChainName): Segment[] {
   }
   const found = new Map<number, Segment>();
   for (const name of names) {
-    const [, of, sequence = "", startMs = "", compressed] = NAME.exec(name) ?? [];
+    const [, of, sequence = "", startMs = "", formerMs, compressed] = NAME.exec(name) ?? [];
     if (of !== chain) continue;
     const path = join(folder, name);
     const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -159,6 +213,7 @@ export function segmentsOf(folder: string, chain: ChainName): Segment[] {
     found.set(Number(sequence), {
       sequence: Number(sequence),
       startMs: Number(startMs),
+      ...(formerMs !== undefined && { formerMs: Number(formerMs) }),
       path,
       isCompressed,
       bytes,
@@ -169,7 +224,13 @@ export function segmentsOf(folder: string, chain: ChainName): Segment[] {
 
 async function compress({ path }: Segment): Promise<void> {
   const temporary = `${path}.zst.tmp`;
-  await writeFile(temporary, await Bun.zstdCompress(await readFile(path)), { mode: 0o600 });
+  const bytes = await readFile(path).catch((error: unknown) => {
+    // A flood may have had it deleted meanwhile.
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  });
+  if (bytes === null) return;
+  await writeFile(temporary, await Bun.zstdCompress(bytes), { mode: 0o600 });
   renameSync(temporary, `${path}.zst`);
   await failpoint("host.logs.compressed");
   rmSync(path, { force: true });

@@ -4,7 +4,7 @@ import type { LogLevel } from "../../../contracts/logs.ts";
 
 /** The names are short, since every line of a segment has them. */
 export interface StoredEntry {
-  /** Milliseconds since 1970, never before those of the entry before it. */
+  /** Milliseconds since 1970, within a segment never before those of the entry before it. */
   t: number;
   l: LogLevel;
   y: EnvironmentLogType;

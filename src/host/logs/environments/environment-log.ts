@@ -1,6 +1,6 @@
 // The log of one environment: gives entries their times, counts what has no room, and says so in the log.
 import { accessEntry } from "./access-entries.ts";
-import { Chain } from "./chain.ts";
+import { Chain, type Written } from "./chain.ts";
 import type { NewEntry, StoredEntry } from "./entry.ts";
 
 /** The most requests of an environment in a turn; the others are counted. */
@@ -14,9 +14,10 @@ export class EnvironmentLog {
   /** Rises with every entry. */
   version = 0;
 
-  constructor(folder: string) {
-    this.processes = new Chain(folder, "a");
-    this.edge = new Chain(folder, "x");
+  /** @param onFull called whenever a segment is full. */
+  constructor(folder: string, onFull: () => void) {
+    this.processes = new Chain(folder, "a", onFull);
+    this.edge = new Chain(folder, "x", onFull);
   }
 
   /** How far the output of an instance was read. */
@@ -24,10 +25,12 @@ export class EnvironmentLog {
     return this.processes.positions[instance] ?? 0;
   }
 
-  append(entries: readonly NewEntry[]): void {
-    if (entries.length === 0) return;
-    this.processes.append(timed(entries, this.processes.lastMs));
+  /** Appends entries of processes. @param maxBytes reached by the last of them that is written. */
+  append(entries: readonly NewEntry[], maxBytes = Infinity): Written {
+    if (entries.length === 0) return { count: 0, bytes: 0 };
+    const written = this.processes.append(timed(entries, this.processes), maxBytes);
     this.version += 1;
+    return written;
   }
 
   /** Takes a line of the edge until the next turn. */
@@ -41,10 +44,10 @@ export class EnvironmentLog {
     this.#unlogged += requests;
   }
 
-  /** Writes what has come since the last turn. @param isFull whether the disk has no room for it. */
-  flush(isFull: boolean): void {
+  /** Writes what has come since the last turn. @param isFull says whether the disk has no room for it. */
+  flush(isFull: () => boolean): void {
     if (this.#requests.length === 0 && this.#unlogged === 0) return;
-    if (isFull) {
+    if (isFull()) {
       this.#unlogged += this.#requests.length;
       this.#requests = [];
       return;
@@ -53,7 +56,7 @@ export class EnvironmentLog {
     this.#requests = [];
     const entries = requests.flatMap((line) => accessEntry(line) ?? []);
     this.#unlogged += requests.length - entries.length;
-    this.edge.append(timed(entries, this.edge.lastMs));
+    this.edge.append(timed(entries, this.edge));
     this.version += 1;
     if (this.#unlogged === 0) return;
     const count = this.#unlogged;
@@ -64,9 +67,10 @@ export class EnvironmentLog {
 }
 
 /** An application says when it wrote a line; the order of the log stays that in which the host has read it. */
-function timed(entries: readonly NewEntry[], lastMs: number): StoredEntry[] {
+function timed(entries: readonly NewEntry[], chain: Chain): StoredEntry[] {
   const nowMs = Date.now();
-  let floor = lastMs;
+  chain.followClock(nowMs);
+  let floor = chain.latestMs;
   return entries.map((entry) => {
     floor = Math.max(floor, Math.min(entry.t ?? nowMs, nowMs));
     return { ...entry, t: floor };

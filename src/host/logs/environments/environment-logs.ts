@@ -13,8 +13,8 @@ import { systemEntry } from "./system-entries.ts";
 import { DEFAULT_RETENTION, logFolder, loggedEnvironments, retain, type LogRetention } from "./retention.ts";
 
 const TURN_MS = 200;
-/** How much of the output of all processes is read in a turn. */
-const TURN_BYTES = 2 * 1024 ** 2;
+/** How much of the output of all processes is read in a turn, or written when that is more. */
+const TURN_BYTES_OF_HOST = 2 * 1024 ** 2;
 const TIDY_MS = 30_000;
 /** With less room on the disk, logs are not written, so that databases can. */
 const MIN_FREE_BYTES = 512 * 1024 ** 2;
@@ -40,8 +40,8 @@ export class EnvironmentLogs {
   readonly #logs = new Map<string, EnvironmentLog>();
   readonly #outputs = new OutputReader();
   #timers: ReturnType<typeof setInterval>[] = [];
+  /** The process with which the next turn begins. */
   #first = 0;
-  #isFull = false;
 
   constructor(host: LogsHost) {
     this.#host = host;
@@ -64,32 +64,33 @@ export class EnvironmentLogs {
 
   /** Brings everything that is new into the logs. */
   turn(): void {
-    this.#isFull = isFull(this.#host.dataDir);
-    for (const log of this.#logs.values()) this.#guarded(() => log.flush(this.#isFull));
-    if (this.#isFull) return;
+    for (const log of this.#logs.values()) this.#guarded(() => log.flush(() => this.#isFull()));
     const processes = this.#host.processes();
-    // The turns begin with another process each, since the bytes of a turn may not suffice for all.
-    this.#first = (this.#first + 1) % Math.max(1, processes.length);
-    let left = TURN_BYTES;
-    for (const process of [...processes.slice(this.#first), ...processes.slice(0, this.#first)]) {
-      if (left <= 0) return;
+    const { length } = processes;
+    let left = TURN_BYTES_OF_HOST;
+    let count = 0;
+    for (; count < length; count += 1) {
+      const process = processes[(this.#first + count) % length];
+      if (process === undefined || left <= 0 || this.#isFull()) break;
       this.#guarded(() => (left -= this.#outputs.read(this.#of(process.environment), process)));
     }
+    // The bytes of a turn may not suffice for all processes: the next turn goes on with the others.
+    this.#first = (this.#first + count) % Math.max(1, length);
   }
 
-  /** Notes what happened to a process. What it wrote before that comes before it, all of it at its end. */
+  /** Notes what happened to a process. What it wrote before that comes before it, up to its last words at its end. */
   happened(instance: string, type: JournalRecord["type"], details: JournalRecord["details"]): void {
     const process = this.#host.processOf(instance);
     const said = systemEntry(type, details);
-    if (process === undefined || said === null || isFull(this.#host.dataDir)) return;
+    if (process === undefined || said === null || this.#isFull()) return;
     const { environment, deployment } = process;
     this.#guarded(() => {
       const log = this.#of(environment);
-      while (this.#outputs.read(log, process, said.isEnd) > 0 && said.isEnd);
+      if (said.isEnd) this.#outputs.readEnd(log, process);
+      else this.#outputs.read(log, process);
       const of = { i: instance, ...(deployment !== null && { d: deployment }) };
       log.append([{ ...of, l: said.level, y: "system", m: said.message }]);
     });
-    if (said.isEnd) this.#outputs.forget(instance);
   }
 
   /** Takes a line of the edge about a request. */
@@ -125,8 +126,7 @@ export class EnvironmentLogs {
         const log = this.#logs.get(environment);
         await log?.processes.tidy(nowMs);
         await log?.edge.tidy(nowMs);
-        const retention = this.#host.retention ?? DEFAULT_RETENTION;
-        retain(logFolder(this.#folder, environment), retention, nowMs);
+        this.#retain(environment, nowMs);
       } catch (error) {
         this.#host.log.warn({ error: messageOf(error), environment }, "a log could not be tidied");
       }
@@ -136,17 +136,24 @@ export class EnvironmentLogs {
   #of(environment: string): EnvironmentLog {
     const known = this.#logs.get(environment);
     if (known !== undefined) return known;
-    const log = new EnvironmentLog(logFolder(this.#folder, environment));
+    // A flood may fill many segments until the logs are tidied the next time.
+    const onFull = () => this.#guarded(() => this.#retain(environment, Date.now()));
+    const log = new EnvironmentLog(logFolder(this.#folder, environment), onFull);
     this.#logs.set(environment, log);
     return log;
+  }
+
+  #retain(environment: string, nowMs: number): void {
+    const retention = this.#host.retention ?? DEFAULT_RETENTION;
+    retain(logFolder(this.#folder, environment), retention, nowMs);
+  }
+
+  #isFull(): boolean {
+    const { bavail, bsize } = statfsSync(this.#host.dataDir);
+    return bavail * bsize < MIN_FREE_BYTES;
   }
 
   #guarded(task: () => void): void {
     guarded(this.#host.log, "the log of an environment could not be written", task);
   }
-}
-
-function isFull(folder: string): boolean {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize < MIN_FREE_BYTES;
 }

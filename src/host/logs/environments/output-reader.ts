@@ -6,7 +6,19 @@ import { entriesOf, type OutputLine } from "./application-entries.ts";
 import type { EnvironmentLog } from "./environment-log.ts";
 
 /** How much of an application's output is read in a turn, so that no application takes the time of others. */
-const TURN_BYTES = 256 * 1024;
+const TURN_BYTES_OF_PROCESS = 256 * 1024;
+
+/** How many lines that may be: a short line takes the host hardly less time than a longer one. */
+const TURN_LINES = 2_000;
+
+/** The least that a line takes of the bytes of a turn, also when nothing is written of it. */
+const LINE_COST_BYTES = 256;
+
+/** How much is written of it: as much as such lines take, and less than characters that are escaped may become. */
+const MAX_WRITTEN_BYTES = TURN_LINES * LINE_COST_BYTES;
+
+/** What is left at the end of a process is read at once, up to that of so many turns. */
+const TURNS_AT_END = 4;
 
 /** A longer line counts as several lines. */
 const MAX_LINE_BYTES = 64 * 1024;
@@ -25,69 +37,137 @@ export interface LoggedProcess {
   path: string;
 }
 
+/** A file that is open, and how far it is read. */
+interface OpenOutput {
+  fd: number;
+  size: number;
+}
+
+/** How a part of the output is read. */
+interface Part {
+  /** Whether nothing follows for now. */
+  isSettled: boolean;
+  /** Whether the process writes nothing any more, so that a last line needs no end. */
+  isEnded: boolean;
+  maxLines: number;
+  maxWrittenBytes: number;
+}
+
+const TURN = { maxLines: TURN_LINES, maxWrittenBytes: MAX_WRITTEN_BYTES };
+const END = { isSettled: true, isEnded: true };
+/** Its lines were counted before. */
+const LAST = { ...END, maxLines: Infinity, maxWrittenBytes: Infinity };
+
 export class OutputReader {
   /** The size of each file in the turn before. */
   readonly #sizes = new Map<string, number>();
 
   /**
-   * Reads what is new of a process, up to the bytes of a turn.
-   * @param isEnded whether the process writes nothing any more.
-   * @returns the bytes that were read.
+   * Reads what is new of a process, up to the bounds of a turn.
+   * @returns what that took of the bytes of a turn of the host.
    */
-  read(log: EnvironmentLog, process: LoggedProcess, isEnded = false): number {
-    let fd: number;
-    try {
-      fd = openSync(process.path, "r");
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return 0;
-      throw error;
-    }
-    try {
-      const { size } = fstatSync(fd);
-      const isSettled = isEnded || this.#sizes.get(process.id) === size;
-      this.#sizes.set(process.id, size);
-      return this.#take(log, process, { fd, size, isSettled, isEnded });
-    } finally {
-      closeSync(fd);
-    }
+  read(log: EnvironmentLog, process: LoggedProcess): number {
+    return withFile(process.path, (file) => {
+      const isSettled = this.#sizes.get(process.id) === file.size;
+      this.#sizes.set(process.id, file.size);
+      return take(log, process, file, { ...TURN, isSettled, isEnded: false });
+    });
   }
 
-  forget(instance: string): void {
-    this.#sizes.delete(instance);
-  }
-
-  #take(
-    log: EnvironmentLog,
-    { id, deployment }: LoggedProcess,
-    { fd, size, isSettled, isEnded }: { fd: number; size: number; isSettled: boolean; isEnded: boolean },
-  ): number {
-    const of = { i: id, ...(deployment !== null && { d: deployment }) };
-    let from = log.positionOf(id);
-    // A file that the host has begun anew is shorter than what was read.
-    if (from > size) from = 0;
-    if (size - from > MAX_BEHIND_BYTES) {
-      const left = size - from - KEPT_AFTER_LEAP;
-      from = size - KEPT_AFTER_LEAP;
-      const m = `${left} bytes of output are missing here: the application writes faster than its log is kept.`;
-      log.append([{ ...of, l: "warning", y: "system", m, o: from }]);
-    }
-    if (from === size) return 0;
-    const buffer = Buffer.alloc(Math.min(TURN_BYTES, size - from));
-    const bytes = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from));
-    const isAll = from + bytes.length >= size;
-    const lines = linesOf(bytes, from, isAll && isEnded);
-    const { entries, end } = entriesOf(lines, (isAll && isSettled) || bytes.length === TURN_BYTES);
-    log.append(entries.map((entry) => Object.assign(entry, of)));
-    if (end === null) return 0;
-    log.processes.noteRead(id, end);
-    return end - from;
+  /**
+   * Reads what is left of a process that writes nothing any more. When that is too much to be read at once, the first
+   * and the last of it are read.
+   */
+  readEnd(log: EnvironmentLog, process: LoggedProcess): void {
+    this.#sizes.delete(process.id);
+    withFile(process.path, (file) => {
+      for (let turn = 1; turn < TURNS_AT_END; turn += 1) take(log, process, file, { ...TURN, ...END });
+      const last = lastPart(file);
+      if (startOf(log, process, file) < last) leaveOut(log, process, file, last);
+      return take(log, process, file, LAST);
+    });
   }
 }
 
-/** The whole lines. @param takesRest whether a last line without an end counts. */
-function linesOf(bytes: Buffer, from: number, takesRest: boolean): OutputLine[] {
+function withFile(path: string, task: (file: OpenOutput) => number): number {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return 0;
+    throw error;
+  }
+  try {
+    return task({ fd, size: fstatSync(fd).size });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Reads a part of the output, and writes its entries. @returns what that took of the bytes of a turn of the host. */
+function take(log: EnvironmentLog, process: LoggedProcess, file: OpenOutput, part: Part): number {
+  const { size } = file;
+  if (size - startOf(log, process, file) > MAX_BEHIND_BYTES)
+    leaveOut(log, process, file, size - KEPT_AFTER_LEAP);
+  const from = startOf(log, process, file);
+  if (from === size) return 0;
+  const bytes = bytesOf(file, from);
+  const reachesEnd = from + bytes.length >= size;
+  const lines = linesOf(bytes, from, reachesEnd && part.isEnded, part.maxLines);
+  const isAll = reachesEnd && lines.length < part.maxLines;
+  let { entries, end } = entriesOf(lines, isAll && part.isSettled);
+  // An exception that a turn cannot read as a whole is cut.
+  if (end === null && !isAll) ({ entries, end } = entriesOf(lines, true));
+  const of = originOf(process);
+  const written = log.append(
+    entries.map((entry) => Object.assign(entry, of)),
+    part.maxWrittenBytes,
+  );
+  // Entries that were not written any more are read again.
+  if (written.count < entries.length) end = entries[written.count - 1]?.o ?? null;
+  if (end !== null) log.processes.noteRead(process.id, end);
+  const examinedBytes = (lines.at(-1)?.end ?? from) - from;
+  return Math.max(examinedBytes, written.bytes, lines.length * LINE_COST_BYTES);
+}
+
+/** Where the output goes on. A file that the host has begun anew is shorter than what was read. */
+function startOf(log: EnvironmentLog, { id }: LoggedProcess, { size }: OpenOutput): number {
+  const from = log.positionOf(id);
+  return from > size ? 0 : from;
+}
+
+/** Leaves out the output up to an offset, and says so. */
+function leaveOut(log: EnvironmentLog, process: LoggedProcess, file: OpenOutput, to: number): void {
+  const left = to - startOf(log, process, file);
+  const m = `${left} bytes of output are missing here: the application writes faster than its log is kept.`;
+  log.append([{ ...originOf(process), l: "warning", y: "system", m, o: to }]);
+}
+
+function originOf({ id, deployment }: LoggedProcess): { i: string; d?: string } {
+  return { i: id, ...(deployment !== null && { d: deployment }) };
+}
+
+/** Where the last lines begin that can be read in a turn. */
+function lastPart(file: OpenOutput): number {
+  const start = Math.max(0, file.size - TURN_BYTES_OF_PROCESS);
+  const bytes = bytesOf(file, start);
+  let at = bytes.length;
+  for (let lines = 0; lines < TURN_LINES && at > 0; lines += 1)
+    at = at < 2 ? 0 : bytes.lastIndexOf(0x0a, at - 2) + 1;
+  // What begins amid a line goes on with the next one.
+  return start + (at === 0 && start > 0 ? bytes.indexOf(0x0a) + 1 : at);
+}
+
+/** The bytes from an offset on, as many as a turn reads. */
+function bytesOf({ fd, size }: OpenOutput, from: number): Buffer {
+  const buffer = Buffer.alloc(Math.min(TURN_BYTES_OF_PROCESS, size - from));
+  return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from));
+}
+
+/** The first whole lines. @param takesRest whether a last line without an end counts. */
+function linesOf(bytes: Buffer, from: number, takesRest: boolean, maxLines: number): OutputLine[] {
   const lines: OutputLine[] = [];
-  for (let at = 0; at < bytes.length;) {
+  for (let at = 0; at < bytes.length && lines.length < maxLines;) {
     const newline = bytes.indexOf(0x0a, at);
     const end = newline < 0 ? bytes.length : newline;
     const isLong = end - at > MAX_LINE_BYTES;

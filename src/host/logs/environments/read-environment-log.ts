@@ -6,15 +6,13 @@ import type {
 } from "../../../contracts/environment-logs.ts";
 import type { StoredEntry } from "./entry.ts";
 import type { EnvironmentLog } from "./environment-log.ts";
-import { SegmentReader, type Found, type Place } from "./segment-reader.ts";
+import { BYTES_AT_ONCE, SegmentReader, type Found, type Place } from "./segment-reader.ts";
 import { selectionOf } from "./selection.ts";
 
 /** How much one slice examines; a search of everything takes several slices. */
 const SLICE_BYTES = 2 * 1024 ** 2;
 /** How much a search for the last entries examines of each chain. */
 const TAIL_BYTES = 64 * 1024 ** 2;
-/** After so many entries, other work of the host gets its turn. */
-const ENTRIES_AT_ONCE = 2_000;
 /** The interval at which a log without further entries is looked at again. */
 const LOOK_MS = 100;
 
@@ -57,16 +55,19 @@ async function forward(readers: Readers, query: EnvironmentLogQuery): Promise<En
   const entries: EnvironmentLogEntry[] = [];
   const hasGap = readers.some((reader) => reader.hasGap);
   const slice = (isEnd: boolean) => ({ entries, next: cursorOf(readers), isEnd, hasGap });
-  for (let count = 1; ; count += 1) {
+  let paused = 0;
+  for (;;) {
     const [ofProcess, ofEdge] = [await readers[0].peek(), await readers[1].peek()];
-    const isEdgeFirst = ofEdge !== null && (ofProcess === null || ofEdge.entry.t < ofProcess.entry.t);
+    const isEdgeFirst = ofEdge !== null && (ofProcess === null || ofEdge.orderMs < ofProcess.orderMs);
     const found = isEdgeFirst ? ofEdge : ofProcess;
-    if (found === null || (query.toMs !== undefined && found.entry.t >= query.toMs)) return slice(true);
+    if (found === null || (query.toMs !== undefined && found.orderMs >= query.toMs)) return slice(true);
     readers[isEdgeFirst ? 1 : 0].take();
     if (isSelected(found.entry)) entries.push(rendered(found.entry, cursorOf(readers)));
     const examined = readers[0].examined + readers[1].examined;
     if (entries.length === query.limit || examined > SLICE_BYTES) return slice(false);
-    if (count % ENTRIES_AT_ONCE === 0) await Bun.sleep(0);
+    if (examined - paused < BYTES_AT_ONCE) continue;
+    paused = examined;
+    await Bun.sleep(0);
   }
 }
 
@@ -83,7 +84,7 @@ async function last(
   for (const reader of readers) found.push(...(await reader.last(isSelected, bounds)));
   const next = cursorOf(readers);
   const entries = found
-    .toSorted((a, b) => a.entry.t - b.entry.t)
+    .toSorted((a, b) => a.orderMs - b.orderMs)
     .slice(count === 0 ? found.length : -count)
     .map(({ entry }) => rendered(entry, next));
   return { entries, next, isEnd: true, hasGap: false };

@@ -21,11 +21,20 @@ export function retain(folder: string, { days, bytes }: LogRetention, nowMs: num
   let excess = total - bytes;
   for (const segments of [edge, processes])
     for (const [index, segment] of segments.slice(0, -1).entries()) {
-      const endMs = segments[index + 1]?.startMs ?? nowMs;
+      const endMs = endOf(segments, index, nowMs);
       if (excess <= 0 && endMs >= oldest) break;
       remove(segment);
       excess -= segment.bytes;
     }
+}
+
+/** When a segment was finished. Times at which the clock was ahead say nothing of that. */
+function endOf(segments: readonly Segment[], index: number, nowMs: number): number {
+  for (const { startMs, formerMs = startMs } of segments.slice(index + 1)) {
+    const known = [formerMs, startMs].find((ms) => ms <= nowMs);
+    if (known !== undefined) return known;
+  }
+  return nowMs;
 }
 
 function remove({ path, isCompressed }: Segment): void {

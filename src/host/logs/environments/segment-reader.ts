@@ -1,5 +1,5 @@
 // Walks through the entries of a chain from a position on, and reads its last entries backwards.
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import type { Chain, Segment } from "./chain.ts";
 import { entryIn, type StoredEntry } from "./entry.ts";
 
@@ -12,13 +12,28 @@ export interface Place {
 /** An entry with the position after it. */
 export interface Found {
   entry: StoredEntry;
+  /** Its time, or the time at which the clock was set back afterwards. It is never before that of the entry before it. */
+  orderMs: number;
   after: Place;
 }
 
 const NEWLINE = 0x0a;
 
 /** After so many bytes, other work of the host gets its turn. */
-const BYTES_AT_ONCE = 128 * 1024;
+export const BYTES_AT_ONCE = 128 * 1024;
+
+/** How much of a segment is read at first; a follower reads less, since there is no more. */
+const PART_BYTES = 128 * 1024;
+
+/** Bytes of a segment. */
+interface Part {
+  sequence: number;
+  /** The offset of the first of them. */
+  start: number;
+  bytes: Buffer;
+  /** Whether the segment has none after them. */
+  isEnd: boolean;
+}
 
 /** What bounds a search for last entries. */
 export interface Bounds {
@@ -31,19 +46,26 @@ export interface Bounds {
 export class SegmentReader {
   readonly #segments: Segment[];
   readonly #end: Place;
+  /** The earliest start of all segments after a segment. */
+  readonly #laterMs = new Map<number, number>();
   /** Everything before was examined. */
   place: Place;
   /** Whether segments before the first that is kept were asked for. */
   readonly hasGap: boolean;
   /** How many bytes were examined. */
   examined = 0;
-  #content: { sequence: number; bytes: Buffer } | null = null;
+  #part: Part | null = null;
   #ahead: Found | null = null;
 
   /** @param start null for the oldest entry that is kept. */
-  constructor(chain: Chain, start: Place | null) {
+  constructor(chain: Pick<Chain, "segments" | "end">, start: Place | null) {
     this.#segments = chain.segments();
     this.#end = chain.end;
+    let laterMs = Infinity;
+    for (const { sequence, startMs } of this.#segments.toReversed()) {
+      this.#laterMs.set(sequence, laterMs);
+      laterMs = Math.min(laterMs, startMs);
+    }
     const first = this.#segments[0]?.sequence ?? 0;
     this.hasGap = start !== null && start.sequence < first && start.sequence > 0;
     this.place = start === null || start.sequence < first ? { sequence: first, offset: 0 } : start;
@@ -51,7 +73,7 @@ export class SegmentReader {
 
   /** Goes to the first segment that may have entries of this time. */
   seek(fromMs: number): void {
-    const segment = this.#segments.findLast(({ startMs }) => startMs < fromMs);
+    const segment = this.#segments.find((_, index) => latestOf(this.#segments, index) >= fromMs);
     if (segment !== undefined) this.place = { sequence: segment.sequence, offset: 0 };
   }
 
@@ -59,18 +81,17 @@ export class SegmentReader {
   async peek(): Promise<Found | null> {
     if (this.#ahead !== null) return this.#ahead;
     for (;;) {
-      const bytes = await this.#bytes(this.place.sequence);
-      const newline = bytes.indexOf(NEWLINE, this.place.offset);
-      if (newline < 0) {
+      const line = await this.#line();
+      if (line === null) {
         const next = this.#segments.find(({ sequence }) => sequence > this.place.sequence);
         if (next === undefined || next.sequence > this.#end.sequence) return null;
         this.place = { sequence: next.sequence, offset: 0 };
         continue;
       }
-      const after = { sequence: this.place.sequence, offset: newline + 1 };
-      const entry = entryIn(bytes.toString("utf8", this.place.offset, newline));
-      this.examined += after.offset - this.place.offset;
-      if (entry !== null) return (this.#ahead = { entry, after });
+      const after = { sequence: this.place.sequence, offset: this.place.offset + line.length + 1 };
+      const entry = entryIn(line.toString());
+      this.examined += line.length + 1;
+      if (entry !== null) return (this.#ahead = this.#found(entry, after));
       this.place = after;
     }
   }
@@ -86,14 +107,14 @@ export class SegmentReader {
     const found: Found[] = [];
     let left = foundBytes;
     for (const { sequence } of this.#segments.toReversed()) {
-      const bytes = await this.#bytes(sequence);
+      const { bytes } = await this.#read(sequence, 0, Infinity);
       let paused = this.examined;
       for (let end = bytes.length; end > 0 && found.length < count && left > 0;) {
         const start = end < 2 ? 0 : bytes.lastIndexOf(NEWLINE, end - 2) + 1;
         const entry = entryIn(bytes.toString("utf8", start, end - 1));
         this.examined += end - start;
         if (entry !== null && isSelected(entry)) {
-          found.push({ entry, after: { sequence, offset: end } });
+          found.push(this.#found(entry, { sequence, offset: end }));
           left -= end - start;
         }
         end = start;
@@ -107,23 +128,61 @@ export class SegmentReader {
     return found.toReversed();
   }
 
-  /** The whole lines of a segment; nothing of a segment that is no longer there. */
-  async #bytes(sequence: number): Promise<Buffer> {
-    if (this.#content?.sequence === sequence) return this.#content.bytes;
-    const bytes = await this.#read(sequence);
-    const whole = sequence === this.#end.sequence ? bytes.subarray(0, this.#end.offset) : bytes;
-    this.#content = { sequence, bytes: whole };
-    return whole;
+  #found(entry: StoredEntry, after: Place): Found {
+    return { entry, after, orderMs: Math.min(entry.t, this.#laterMs.get(after.sequence) ?? Infinity) };
   }
 
-  async #read(sequence: number): Promise<Buffer> {
+  /** The next whole line of the segment; null when it has none. */
+  async #line(): Promise<Buffer | null> {
+    const { sequence, offset } = this.place;
+    for (let length = PART_BYTES, part = this.#part; ; length *= 2) {
+      if (part?.sequence === sequence && part.start <= offset) {
+        const newline = part.bytes.indexOf(NEWLINE, offset - part.start);
+        if (newline >= 0) return part.bytes.subarray(offset - part.start, newline);
+        if (part.isEnd) return null;
+      }
+      this.#part = part = await this.#read(sequence, offset, length);
+    }
+  }
+
+  /** A part of a segment, of which a compressed one is read as a whole; nothing when it is no longer there. */
+  async #read(sequence: number, offset: number, length: number): Promise<Part> {
     const segment = this.#segments.find((each) => each.sequence === sequence);
-    if (segment === undefined) return Buffer.alloc(0);
+    // What is after the end may not be whole.
+    const end = sequence === this.#end.sequence ? this.#end.offset : Infinity;
+    const nothing = { sequence, start: offset, bytes: Buffer.alloc(0), isEnd: true };
+    if (segment === undefined) return nothing;
     const { path, isCompressed } = segment;
-    const plain = isCompressed ? null : await readFile(path).catch(() => null);
-    if (plain !== null) return plain;
+    const plain = isCompressed ? null : await partOf(path, offset, length, end).catch(() => null);
+    if (plain !== null) return { ...nothing, ...plain };
     // It may have been compressed meanwhile.
     const packed = await readFile(isCompressed ? path : `${path}.zst`).catch(() => null);
-    return packed === null ? Buffer.alloc(0) : await Bun.zstdDecompress(packed);
+    if (packed === null) return nothing;
+    const bytes = await Bun.zstdDecompress(packed);
+    return { sequence, start: 0, bytes: bytes.subarray(0, end), isEnd: true };
+  }
+}
+
+/** No entry of a segment is later. */
+function latestOf(segments: readonly Segment[], index: number): number {
+  const next = segments[index + 1];
+  return next === undefined ? Infinity : (next.formerMs ?? next.startMs);
+}
+
+/** Reads a part of a file that ends at `end` at the latest. */
+async function partOf(
+  path: string,
+  offset: number,
+  length: number,
+  end: number,
+): Promise<Pick<Part, "bytes" | "isEnd">> {
+  const file = await open(path, "r");
+  try {
+    const size = Math.min((await file.stat()).size, end);
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - offset)));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
+    return { bytes: buffer.subarray(0, bytesRead), isEnd: bytesRead === 0 || offset + bytesRead >= size };
+  } finally {
+    await file.close();
   }
 }
