@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Mutex } from "../lib/mutex.ts";
+import { removeTrees } from "../lib/tree-removal.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
 import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
@@ -240,7 +241,7 @@ export class Repository {
   remove(): Promise<void> {
     return this.#writing.run(async () => {
       this.#isRemoved = true;
-      await rm(this.path, { recursive: true, force: true });
+      await removeTrees([this.path]);
     });
   }
 

@@ -8,6 +8,9 @@ const BLOCK_BYTES = 512;
 /** The set-user and the set-group bit. */
 const SET_IDS = 0o6000;
 
+/** The most levels of folders that a walk goes down; trees of packages have some 50. */
+export const MAX_LEVELS = 256;
+
 /** The number of files that are read at the same time. */
 const AT_ONCE = 32;
 
@@ -19,35 +22,41 @@ export async function diskUseOf(folder: string, maxEntries: number): Promise<num
   return (await treeSizeOf(folder, maxEntries)).bytes;
 }
 
+/** What a tree may have too much of. */
+export type TreeBound = "entries" | "levels";
+
 /** What is known of a tree of files after a walk through it. */
 export interface TreeSize {
   bytes: number;
-  /** The number of files and folders that were counted. */
-  entries: number;
-  /** Whether any of them has the set-user or the set-group bit. */
+  /** Whether any file or folder has the set-user or the set-group bit. */
   hasSetIds: boolean;
+  /** Why there may be more than the walk has seen; null when it has seen all. */
+  excess: TreeBound | null;
 }
 
 /** As `diskUseOf`, with what else the walk shows. */
 export async function treeSizeOf(folder: string, maxEntries: number): Promise<TreeSize> {
-  let bytes = 0;
-  let hasSetIds = false;
+  const size: TreeSize = { bytes: 0, hasSetIds: false, excess: null };
   let left = maxEntries;
-  const folders = [folder];
-  for (let next = folders.pop(); next !== undefined && left > 0; next = folders.pop()) {
-    for await (const paths of entriesOf(next)) {
+  const folders = [{ path: folder, level: 0 }];
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    const { path: parent, level } = next;
+    for await (const paths of entriesOf(parent)) {
       left -= paths.length;
       const found = await Promise.all(paths.map((path) => lstat(path).catch(() => null)));
       for (const [index, file] of found.entries()) {
-        bytes += (file?.blocks ?? 0) * BLOCK_BYTES;
-        hasSetIds ||= ((file?.mode ?? 0) & SET_IDS) !== 0;
         const path = paths[index];
-        if (file?.isDirectory() === true && path !== undefined) folders.push(path);
+        if (file === null || path === undefined) continue;
+        size.bytes += file.blocks * BLOCK_BYTES;
+        size.hasSetIds ||= (file.mode & SET_IDS) !== 0;
+        if (!file.isDirectory()) continue;
+        if (level < MAX_LEVELS) folders.push({ path, level: level + 1 });
+        else size.excess = "levels";
       }
-      if (left <= 0) break;
+      if (left <= 0) return { ...size, excess: "entries" };
     }
   }
-  return { bytes, entries: maxEntries - left, hasSetIds };
+  return size;
 }
 
 /** The paths of a folder's entries, in batches; empty when the folder is gone. */
