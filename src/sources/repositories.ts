@@ -1,6 +1,7 @@
 // The bare repositories of all applications, each in a folder named after its application.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTrees } from "../lib/tree-removal.ts";
 import { repositoryAddress } from "./address.ts";
 import { findGit, type GitProgram } from "./git.ts";
 import { PushRecord } from "./push-records.ts";
@@ -74,7 +75,7 @@ export class Repositories {
    */
   async remove(applicationId: string): Promise<void> {
     const repository = await this.#opened.get(applicationId);
-    if (repository === undefined) await rm(this.#pathOf(applicationId), { recursive: true, force: true });
+    if (repository === undefined) await removeTrees([this.#pathOf(applicationId)]);
     else await repository.remove();
     this.#opened.delete(applicationId);
   }
@@ -86,14 +87,14 @@ export class Repositories {
     try {
       return await task(await Repository.open(join(folder, "source.git"), { git: this.#program() }));
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await removeTrees([folder]);
     }
   }
 
   /** A process that was killed leaves the sources of its tasks. */
   async #clearScratch(): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => name.startsWith(SCRATCH));
-    for (const name of names) await rm(join(this.#folder, name), { recursive: true, force: true });
+    await removeTrees(names.map((name) => join(this.#folder, name)));
   }
 
   #pathOf(applicationId: string): string {

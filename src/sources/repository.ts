@@ -3,6 +3,7 @@ import { ReportedTips } from "./reported-tips.ts";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { Mutex } from "../lib/mutex.ts";
+import { removeTrees } from "../lib/tree-removal.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
 import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
 import { commitTar, ensureAttributes } from "./commit-archive.ts";
@@ -228,7 +229,7 @@ export class Repository {
   remove(): Promise<void> {
     return this.#writing.run(async () => {
       this.#isRemoved = true;
-      await rm(this.path, { recursive: true, force: true });
+      await removeTrees([this.path]);
     });
   }
 

@@ -1,5 +1,7 @@
 // Why builds end without a release, in sentences for their owners.
 import type { Build, BuildSpec } from "../../contracts/builds.ts";
+import { MAX_LEVELS } from "../os/disk-use.ts";
+import { MAX_ENTRIES, type DiskBound } from "./disk-watch.ts";
 
 /** A word for programs, and a sentence for people. */
 export type Failure = NonNullable<Build["failure"]>;
@@ -24,6 +26,19 @@ export class BuildFailure extends Error {
   }
 }
 
+/** A step took more memory than it may. */
+export function memoryFailure(spec: BuildSpec, step: string): BuildFailure {
+  const mib = Math.floor(spec.memoryBytes / 1024 ** 2);
+  const message = `${subjectOf(spec, step)} needs more memory than the ${mib} MiB that it may take.`;
+  return new BuildFailure("memory", message);
+}
+
+/** A step ended by itself, and not well. @param exitCode null for a step that was killed. */
+export function stepFailure(spec: BuildSpec, step: string, exitCode: number | null): BuildFailure {
+  const how = exitCode === null ? "was killed" : `ended with the exit code ${exitCode}`;
+  return new BuildFailure("step", `${subjectOf(spec, step)} ${how}; its output says why.`);
+}
+
 /** The build took too long. */
 export function deadlineFailure(spec: BuildSpec): Failure {
   return {
@@ -33,10 +48,14 @@ export function deadlineFailure(spec: BuildSpec): Failure {
 }
 
 /** The build took too much of the disk. */
-export function diskFailure(spec: BuildSpec): Failure {
-  const mib = Math.floor(spec.diskBytes / 1024 ** 2);
+export function diskFailure(spec: BuildSpec, bound: DiskBound): Failure {
   const who = spec.release === undefined ? "The build and its cache" : "The command";
-  return { code: "disk", message: `${who} took more than the ${mib} MiB of disk that it may take.` };
+  const excess = {
+    bytes: `took more than the ${Math.floor(spec.diskBytes / 1024 ** 2)} MiB of disk that it may take`,
+    entries: `made more than ${MAX_ENTRIES.toLocaleString("en")} files and folders`,
+    levels: `made folders in more than ${MAX_LEVELS} levels, or with names that are too long together`,
+  };
+  return { code: "disk", message: `${who} ${excess[bound]}.` };
 }
 
 /** The build ended with its host. */

@@ -1,6 +1,5 @@
 // The folder of a build: its state, its source, its log and the tree in which it works; and the release that it becomes.
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import {
   BUILD_VERSION,
@@ -16,6 +15,7 @@ import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { keepFile, keptPath, readIfPresent, replaceFile } from "../../lib/files.ts";
 import { buildsDir, releasesDir } from "../os/layout.ts";
+import { removeTrees, type TreeRemover } from "../../lib/tree-removal.ts";
 
 const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
@@ -91,10 +91,9 @@ export async function prepareTree(folder: BuildFolder, account: Account | null):
   for (const path of [folder.work, folder.app, folder.tmp]) chownSync(path, account.uid, account.gid);
 }
 
-/** Deletes the tree and the source of a build; state and log stay. */
+/** Deletes the tree of a build; state, source and log stay. */
 export async function discardTree({ work, conf }: BuildFolder): Promise<void> {
-  // A customer decides how many files there are, so others must not wait for them.
-  for (const path of [work, conf]) await rm(path, { recursive: true, force: true });
+  await removeTrees([work, conf]);
 }
 
 /** Makes the release of a finished tree, in one step. A release that is there already stays. */
@@ -109,7 +108,7 @@ export async function publishRelease(
   if (existsSync(place)) return;
   mkdirSync(releases, { recursive: true, mode: 0o711 });
   const unfinished = join(releases, `.${id}.tmp`);
-  rmSync(unfinished, { recursive: true, force: true });
+  await removeTrees([unfinished]);
   mkdirSync(unfinished, { mode: 0o750 });
   const release: Release = {
     version: BUILD_VERSION,
@@ -134,22 +133,9 @@ export function readRelease(dataDir: string, id: string): Release | null {
   return text === null ? null : readJsonAs(releaseSchema, text, "The file of the release");
 }
 
-/** Deletes a release; it has no name any more before any of its files goes. */
-export async function deleteRelease(dataDir: string, id: string): Promise<void> {
+/** Removes a release, which may be absent; it has no name any more before any of its files goes. */
+export function deleteRelease(dataDir: string, id: string, remover: TreeRemover): void {
   if (!ID.test(id)) throw new PublicError("The id of the release is malformed.");
-  const place = join(releasesDir(dataDir), id);
-  const going = join(releasesDir(dataDir), `.${id}.tmp`);
-  if (existsSync(place)) {
-    await rm(going, { recursive: true, force: true });
-    renameSync(place, going);
-  }
-  await rm(going, { recursive: true, force: true });
-}
-
-/** Deletes what killed hosts left of releases in the middle of their making or removal. */
-export function deleteUnfinishedReleases(dataDir: string): void {
-  const folder = releasesDir(dataDir);
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).filter((each) => each.startsWith(".") && each.endsWith(".tmp")))
-    rmSync(join(folder, name), { recursive: true, force: true });
+  const releases = releasesDir(dataDir);
+  remover.discard(join(releases, id), releases);
 }

@@ -1,6 +1,7 @@
 // Runs one build: brings the runtime, unpacks the source, runs the commands of the plan, and makes the release. Commands
 // in a release run in the same way, and leave nothing but their output.
 import { rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Build, BuildFile, BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
@@ -33,7 +34,9 @@ import {
   deadlineFailure,
   diskFailure,
   lowDiskFailure,
+  memoryFailure,
   nounOf,
+  stepFailure,
   subjectOf,
   type Failure,
 } from "./build-failures.ts";
@@ -85,7 +88,7 @@ export class BuildRun {
     this.#disk = new DiskWatch({
       folders: () => [folder.work, ...(this.#cache === null ? [] : [this.#cache])],
       maxBytes: spec.diskBytes,
-      onFull: () => this.stop(diskFailure(spec)),
+      onFull: (bound) => this.stop(diskFailure(spec, bound)),
       onLow: () => this.stop(lowDiskFailure(spec)),
       log: deps.log,
     });
@@ -110,7 +113,10 @@ export class BuildRun {
     this.#stop.abort();
   }
 
-  /** Runs the build to its end. Never throws: its state has the reason of a failure. */
+  /**
+   * Runs the build to its end: its state has the reason of a failure.
+   * @throws when that state cannot be kept; the next host then finds the build cut off.
+   */
   async run(): Promise<void> {
     const deadline = setTimeout(
       () => this.stop(deadlineFailure(this.#spec)),
@@ -159,13 +165,13 @@ export class BuildRun {
     rmSync(this.#folder.source, { force: true });
     await failpoint("host.build.unpacked");
     await this.#runCommands(stage);
+    await this.#disk.check();
     this.#throwIfStopped();
     const { bytes, hasSetIds } = await treeSizeOf(this.#folder.app, MAX_ENTRIES);
     const app = appPlace(this.#folder.app, stage.sandbox);
     const words = ["/usr/bin/find", app, "-perm", "/6000", "-exec", "/bin/chmod", "a-s", "{}", "+"];
     if (hasSetIds) await this.#step("release", words, stage);
     else this.#noteStep("release");
-    await this.#disk.check();
     this.#throwIfStopped();
     await dissolve(cgroups, this.#group);
     await publishRelease(dataDir, this.#folder, this.#spec, { account: this.#account, bytes });
@@ -207,7 +213,9 @@ export class BuildRun {
       const ended = { ...step, endedAt: new Date().toISOString(), exitCode };
       this.#change({ steps: [...this.#build.steps.slice(0, -1), ended] });
       this.#throwIfStopped();
-      if (exitCode !== 0) throw this.#stepFailure(name, exitCode);
+      if (exitCode === 0) return;
+      const isOutOfMemory = oomKills(this.#deps.cgroups, this.#group) > 0;
+      throw isOutOfMemory ? memoryFailure(spec, name) : stepFailure(spec, name, exitCode);
     } finally {
       clearInterval(check);
     }
@@ -236,19 +244,6 @@ export class BuildRun {
     if (this.#stop.signal.aborted) throw new Error("the build was stopped");
   }
 
-  #stepFailure(name: string, exitCode: number | null): BuildFailure {
-    const { id, memoryBytes } = this.#spec;
-    if (oomKills(this.#deps.cgroups, groupOf(id)) > 0) {
-      const mib = Math.floor(memoryBytes / 1024 ** 2);
-      return new BuildFailure(
-        "memory",
-        `${subjectOf(this.#spec, name)} needs more memory than the ${mib} MiB that it may take.`,
-      );
-    }
-    const how = exitCode === null ? "was killed" : `ended with the exit code ${exitCode}`;
-    return new BuildFailure("step", `${subjectOf(this.#spec, name)} ${how}; its output says why.`);
-  }
-
   #outcomeOf(error: unknown): Pick<Build, "state" | "failure"> {
     if (this.#stop.signal.aborted) {
       return { state: this.#stopped === null ? "cancelled" : "failed", failure: this.#stopped };
@@ -263,22 +258,31 @@ export class BuildRun {
   }
 
   async #end(outcome: Partial<Build>): Promise<void> {
-    const { failure } = outcome;
-    // The room is freed first, since a full disk takes no note of the end.
-    await discardTree(this.#folder);
-    rmSync(this.#folder.source, { force: true });
-    await dissolve(this.#deps.cgroups, this.#group);
-    try {
-      await this.#deps.environments.network.revoke(this.#group);
-      // The cache has no use when it alone exceeds the disk of every further build.
-      if (failure?.code === "disk" && this.#cache !== null)
-        await this.#deps.environments.clearCache(this.#spec.environment);
-      if (failure !== null && failure !== undefined) this.#log.write("release", failure.message);
-    } catch (error) {
-      this.#deps.log.warn({ error, build: this.#spec.id }, "the end of a build could not be logged");
-    }
+    const { failure = null } = outcome;
+    await this.#tidy(failure);
     this.#build = { ...this.#build, ...outcome, endedAt: new Date().toISOString() };
     await writeBuild(this.#folder, { build: this.#build, spec: this.#spec });
+  }
+
+  /** Leaves nothing of the build but its state, its log and its release. */
+  async #tidy(failure: Failure | null): Promise<void> {
+    const { cgroups, environments, log } = this.#deps;
+    const { id, environment, release } = this.#spec;
+    const steps = [
+      // The room is freed first, since a full disk takes no note of the end.
+      () => discardTree(this.#folder),
+      () => rm(this.#folder.source, { force: true }),
+      () => dissolve(cgroups, this.#group),
+      () => environments.network.revoke(this.#group),
+    ];
+    // The cache has no use when it alone exceeds the disk of every further build.
+    if (failure?.code === "disk" && release === undefined)
+      steps.push(() => environments.clearCache(environment));
+    if (failure !== null) steps.push(async () => this.#log.write("release", failure.message));
+    for (const step of steps)
+      await step().catch((error: unknown) =>
+        log.warn({ error, build: id }, "the end of a build is not tidy"),
+      );
   }
 
   #change(change: Partial<Build>): void {

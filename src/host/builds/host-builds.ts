@@ -5,7 +5,6 @@ import { availableParallelism } from "node:os";
 import {
   BUILD_VERSION,
   type Build,
-  type BuildFile,
   type BuildLogQuery,
   type BuildLogSlice,
   type Release,
@@ -13,24 +12,15 @@ import {
 import { BusyError, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { buildsDir } from "../os/layout.ts";
+import { TreeRemover } from "../../lib/tree-removal.ts";
 import { oldBuilds } from "./old-builds.ts";
-import {
-  buildFolder,
-  buildIds,
-  deleteRelease,
-  deleteUnfinishedReleases,
-  discardTree,
-  readBuild,
-  readRelease,
-  writeBuild,
-} from "./build-folder.ts";
+import { buildFolder, deleteRelease, readBuild, readRelease, writeBuild } from "./build-folder.ts";
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
 import { interruption } from "./build-failures.ts";
 import { BuildRun, type BuildDeps } from "./build-run.ts";
 import { Receipts } from "./receipts.ts";
-import { groupOf } from "./step-options.ts";
-import { killRest } from "./step-process.ts";
+import { formerBuilds } from "./former-builds.ts";
 
 /** The most builds that wait; a host that is so far behind takes no more. */
 export const MAX_QUEUED = 200;
@@ -51,6 +41,7 @@ export interface HostBuildsDeps extends BuildDeps {
 export class HostBuilds {
   readonly #deps: HostBuildsDeps;
   readonly #atOnce: number;
+  readonly #remover: TreeRemover;
   readonly #builds = new Map<string, Build>();
   readonly #queue: string[] = [];
   readonly #running = new Map<string, { run: BuildRun; ended: Promise<void> }>();
@@ -61,16 +52,15 @@ export class HostBuilds {
 
   constructor(deps: HostBuildsDeps) {
     this.#deps = deps;
+    this.#remover = new TreeRemover(deps.log);
     this.#atOnce = deps.buildsAtOnce ?? Math.max(1, Math.floor(availableParallelism() / 2));
   }
 
   /** Takes up the builds of an earlier host: what waited goes on, and what ran has failed. */
   async start(): Promise<void> {
-    deleteUnfinishedReleases(this.#deps.dataDir);
-    const kept = buildIds(this.#deps.dataDir).flatMap((id) => this.#load(id) ?? []);
+    const kept = await formerBuilds(this.#deps, this.#remover);
     for (const { build, spec } of kept) {
       this.#builds.set(build.id, build);
-      if (build.state === "running") await this.#interrupted({ build, spec });
       if (build.state === "queued" && spec.release !== undefined) this.#releases.set(build.id, spec.release);
     }
     const waiting = kept.filter(({ build }) => build.state === "queued").map(({ build }) => build);
@@ -102,7 +92,7 @@ export class HostBuilds {
     } catch (error) {
       this.#builds.delete(id);
       this.#releases.delete(id);
-      rmSync(buildFolder(this.#deps.dataDir, id).path, { recursive: true, force: true });
+      this.#discard(buildFolder(this.#deps.dataDir, id).path);
       throw error;
     }
   }
@@ -172,7 +162,7 @@ export class HostBuilds {
     const folder = buildFolder(this.#deps.dataDir, id);
     if (this.observe(id) !== null) await this.cancel(id);
     this.#builds.delete(id);
-    rmSync(folder.path, { recursive: true, force: true });
+    this.#discard(folder.path);
   }
 
   /** Forgets an environment with its cache and its user. @throws PublicError while an instance or a build needs it. */
@@ -194,52 +184,26 @@ export class HostBuilds {
     const command = this.#releases.entries().find(([, release]) => release === id)?.[0];
     const user = this.#deps.userOf({ release: id }) ?? command;
     if (user !== undefined) throw new PublicError(`The release ${id} is in use by ${user}.`);
-    await deleteRelease(this.#deps.dataDir, id);
+    deleteRelease(this.#deps.dataDir, id, this.#remover);
   }
 
   /** Ends all running builds, as interrupted. */
   async close(): Promise<void> {
     this.#isLeaving = true;
+    this.#remover.close();
     const running = [...this.#running.values()];
     for (const { run } of running) run.stop(interruption(run.spec));
     await Promise.all(running.map(({ ended }) => ended));
   }
 
-  /** A build that was deleted in part has no file any more, so the next host deletes the rest. */
+  /** Deletes a folder of a build, or in it, which may be absent; nobody waits for that. */
+  #discard(path: string): void {
+    this.#remover.discard(path, buildsDir(this.#deps.dataDir));
+  }
+
   async #prune(): Promise<void> {
     const gaveUp = (error: unknown) => this.#deps.log.warn({ error }, "an old build could not be deleted");
     for (const id of oldBuilds(this.#builds.values(), Date.now())) await this.remove(id).catch(gaveUp);
-  }
-
-  #load(id: string): BuildFile | null {
-    const folder = buildFolder(this.#deps.dataDir, id);
-    try {
-      const file = readBuild(folder);
-      // Its order was never answered, so the control plane orders it again.
-      if (file === null) rmSync(folder.path, { recursive: true, force: true });
-      return file;
-    } catch (error) {
-      this.#deps.log.error({ error, build: id }, "a build cannot be understood, and is left alone");
-      return null;
-    }
-  }
-
-  /** A build whose release is there had come to its end but for its state. */
-  async #interrupted({ build, spec }: BuildFile): Promise<void> {
-    const { cgroups, dataDir } = this.#deps;
-    const folder = buildFolder(dataDir, build.id);
-    await killRest({ cgroups, group: groupOf(build.id), lock: folder.lock });
-    await discardTree(folder);
-    rmSync(folder.source, { force: true });
-    const isMade = readRelease(dataDir, build.id) !== null;
-    const ended: Build = {
-      ...build,
-      state: isMade ? "succeeded" : "failed",
-      endedAt: new Date().toISOString(),
-      failure: isMade ? null : interruption(spec),
-    };
-    this.#builds.set(build.id, ended);
-    await writeBuild(folder, { build: ended, spec });
   }
 
   async #cancelQueued(build: Build): Promise<Build> {

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ApplicationHost, tarOfFolder, testId } from "../../../tests/support/applications/host.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { releaseApp } from "../os/layout.ts";
 
 const MIB = 1024 ** 2;
@@ -59,6 +62,38 @@ test("a step that fills the disk is ended", async () => {
   );
   expect(build).toMatchObject({ state: "failed", failure: { code: "disk" } });
   expect(existsSync(join(host.dataDir, "builds", build.id, "work"))).toBe(false);
+});
+
+test("a deep tree of folders ends its build, and nobody waits until it is deleted", async () => {
+  const build = await host.build(step(deepTree(5_000)), {});
+  expect(build.failure).toEqual({ code: "disk", message: expect.stringContaining("256 levels") });
+  expect(existsSync(join(host.dataDir, "builds", build.id, "work"))).toBe(false);
+  expect((await host.build({}, {})).state).toBe("succeeded");
+});
+
+test("a deep tree in the cache ends its build, and the next build has an empty cache", async () => {
+  const build = await host.build(step(`cd /cache; ${deepTree(2_000)}`), {});
+  expect(build.failure).toEqual({ code: "disk", message: expect.stringContaining("256 levels") });
+  expect((await host.build(step('[ -z "$(ls -A /cache)" ]'), {})).state).toBe("succeeded");
+});
+
+test("a host starts while the deep trees that another has left are being deleted", async () => {
+  const next = new ApplicationHost();
+  const releases = join(next.dataDir, "releases");
+  const left = join(releases, ".killed.tmp", "app");
+  mkdirSync(left, { recursive: true });
+  expect(Bun.spawnSync(["sh", "-c", deepTree(5_000)], { cwd: left }).exitCode).toBe(0);
+  await next.start();
+  expect(existsSync(left)).toBe(false);
+  await until("the trees are deleted", () => readdirSync(releases).length === 0);
+  await next.close();
+});
+
+test("files below paths that are too long to be looked at count, so their build ends", async () => {
+  const script = `my $n = "n" x 200; for (1..40) { mkdir $n or die; chdir $n or die } open(F, ">f") or die`;
+  const build = await host.build(step(`perl -e '${script}'`), {});
+  expect(build.failure).toEqual({ code: "disk", message: expect.stringContaining("too long") });
+  expect(host.host.builds.release(build.id)).toBeNull();
 });
 
 test("a build sees neither the data of Pilvi nor other processes, and cannot write to the system", async () => {
@@ -140,6 +175,11 @@ test("a source that is no archive, or larger than its build may be, is refused",
   await expect(host.orderTar({ diskBytes: MIB }, new Uint8Array(2 * MIB))).rejects.toThrow("larger than");
   await expect(host.order({ id: "../evil" }, {})).rejects.toThrow("id is malformed");
 });
+
+/** A command that makes folders in each other. */
+function deepTree(levels: number): string {
+  return `perl -e 'for(1..${levels}){mkdir "d" or die;chdir "d" or die}'`;
+}
 
 /** Processes in the group of a build, of which none is left when the group is gone. */
 function processesInGroup(id: string): string[] {

@@ -1,12 +1,19 @@
 // The space that a folder takes on the disk.
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../../lib/errors.ts";
 
 /** The unit of `stat`, whatever the file system's own block size is. */
 const BLOCK_BYTES = 512;
 
+/** What an entry of a tree takes at least: an empty file has an inode and a name. */
+const ENTRY_BYTES = 4_096;
+
 /** The set-user and the set-group bit. */
 const SET_IDS = 0o6000;
+
+/** The most levels of folders that a walk goes down; trees of packages have some 50. */
+export const MAX_LEVELS = 256;
 
 /** The number of files that are read at the same time. */
 const AT_ONCE = 32;
@@ -16,43 +23,63 @@ const AT_ONCE = 32;
  * @param maxEntries the most files and folders to count, so that one engine does not hold up the others.
  */
 export async function diskUseOf(folder: string, maxEntries: number): Promise<number> {
-  return (await treeSizeOf(folder, maxEntries)).bytes;
+  return (await walk(folder, maxEntries, 0)).bytes;
 }
+
+/** What a tree may have too much of. */
+export type TreeBound = "entries" | "levels";
 
 /** What is known of a tree of files after a walk through it. */
 export interface TreeSize {
   bytes: number;
-  /** The number of files and folders that were counted. */
-  entries: number;
-  /** Whether any of them has the set-user or the set-group bit. */
+  /** Whether any file or folder has the set-user or the set-group bit. */
   hasSetIds: boolean;
+  /** Why there may be more than the walk has seen; null when it has seen all. */
+  excess: TreeBound | null;
 }
 
-/** As `diskUseOf`, with what else the walk shows. */
-export async function treeSizeOf(folder: string, maxEntries: number): Promise<TreeSize> {
-  let bytes = 0;
-  let hasSetIds = false;
+/** Measures the tree of a build, in which each file and folder counts, however little is in it. */
+export function treeSizeOf(folder: string, maxEntries: number): Promise<TreeSize> {
+  return walk(folder, maxEntries, ENTRY_BYTES);
+}
+
+async function walk(root: string, maxEntries: number, entryBytes: number): Promise<TreeSize> {
+  const size: TreeSize = { bytes: 0, hasSetIds: false, excess: null };
   let left = maxEntries;
-  const folders = [folder];
-  for (let next = folders.pop(); next !== undefined && left > 0; next = folders.pop()) {
-    for await (const paths of entriesOf(next)) {
+  // What cannot be looked at may be anything.
+  const hidden = (error: unknown) => {
+    if (!hasVanished(error)) size.excess = "levels";
+    return null;
+  };
+  const folders = [{ path: root, level: 0 }];
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    const { path: parent, level } = next;
+    for await (const paths of entriesOf(parent, hidden)) {
       left -= paths.length;
-      const found = await Promise.all(paths.map((path) => lstat(path).catch(() => null)));
+      const found = await Promise.all(paths.map((path) => lstat(path).catch(hidden)));
       for (const [index, file] of found.entries()) {
-        bytes += (file?.blocks ?? 0) * BLOCK_BYTES;
-        hasSetIds ||= ((file?.mode ?? 0) & SET_IDS) !== 0;
         const path = paths[index];
-        if (file?.isDirectory() === true && path !== undefined) folders.push(path);
+        if (file === null || path === undefined) continue;
+        size.bytes += Math.max(entryBytes, file.blocks * BLOCK_BYTES);
+        size.hasSetIds ||= (file.mode & SET_IDS) !== 0;
+        if (!file.isDirectory()) continue;
+        if (level < MAX_LEVELS) folders.push({ path, level: level + 1 });
+        else size.excess = "levels";
       }
-      if (left <= 0) break;
+      if (left <= 0) return { ...size, excess: "entries" };
     }
   }
-  return { bytes, entries: maxEntries - left, hasSetIds };
+  return size;
+}
+
+/** Whether an entry is gone, or a folder that led to it: whoever has the tree may change it meanwhile. */
+function hasVanished(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
 /** The paths of a folder's entries, in batches; empty when the folder is gone. */
-async function* entriesOf(folder: string): AsyncGenerator<string[]> {
-  const opened = await opendir(folder).catch(() => null);
+async function* entriesOf(folder: string, hidden: (error: unknown) => null): AsyncGenerator<string[]> {
+  const opened = await opendir(folder).catch(hidden);
   if (opened === null) return;
   let paths: string[] = [];
   try {
@@ -62,8 +89,9 @@ async function* entriesOf(folder: string): AsyncGenerator<string[]> {
       yield paths;
       paths = [];
     }
-  } catch {
+  } catch (error) {
     // The entries that were read before the folder vanished count.
+    hidden(error);
   }
   yield paths;
 }

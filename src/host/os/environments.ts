@@ -1,7 +1,6 @@
 // The environments of applications on this machine: the user that all instances and builds of one share, and the cache
 // of its builds.
 import { chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
@@ -15,6 +14,7 @@ import { allotEnvironmentUid, allotUid, canSwitchUsers } from "./accounts.ts";
 import { environmentsDir } from "./layout.ts";
 import { NetworkRules, type NetworkRulesParts } from "./network-rules.ts";
 import { killProcessesOf, usersWithProcesses } from "./user-processes.ts";
+import { removeTrees } from "../../lib/tree-removal.ts";
 
 const FILE = "environment.json";
 
@@ -82,7 +82,7 @@ export class Environments {
 
   /** Deletes what builds have kept. */
   async clearCache(id: string): Promise<void> {
-    if (ID.test(id)) await rm(join(this.#folder, id, "cache"), { recursive: true, force: true });
+    if (ID.test(id)) await removeTrees([join(this.#folder, id, "cache")]);
   }
 
   /**
@@ -93,7 +93,8 @@ export class Environments {
     if (!ID.test(id)) throw new PublicError("The id of the environment is malformed.");
     await this.#endProcesses(id);
     // The user is given up last, so that no other environment gets files of this one.
-    await rm(join(this.#folder, id), { recursive: true, force: true });
+    await this.clearCache(id);
+    await removeTrees([join(this.#folder, id)]);
     this.#uids.delete(id);
   }
 

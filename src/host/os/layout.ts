@@ -5,6 +5,7 @@ import type { Account, InstancePaths } from "../../engines/engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { chownTree } from "../../lib/files.ts";
 import { spreadFolders } from "../../lib/spread-folders.ts";
+import { removeTrees } from "../../lib/tree-removal.ts";
 
 /** The paths of one instance. */
 export interface InstanceFolder {
@@ -221,7 +222,8 @@ function giveData(data: string, account: Account): void {
 
 /** Deletes everything of an instance. The manifest goes last, so that the next host finishes after a kill. */
 export async function deleteFolder({ path, manifest, ...contents }: InstanceFolder): Promise<void> {
-  for (const each of Object.values(contents)) rmSync(each, { recursive: true, force: true });
+  // An application that can see its own folder may have made any tree in it.
+  await removeTrees(Object.values(contents));
   await failpoint("host.remove.emptied");
   rmSync(manifest, { force: true });
   await failpoint("host.remove.forgotten");

@@ -1,0 +1,60 @@
+// Takes up the builds of an earlier host: ends those that it cut off, and has deleted what is left of any.
+import { rmSync } from "node:fs";
+import type { Build, BuildFile } from "../../contracts/builds.ts";
+import { buildsDir, releasesDir } from "../os/layout.ts";
+import type { TreeRemover } from "../../lib/tree-removal.ts";
+import { interruption } from "./build-failures.ts";
+import { buildFolder, buildIds, readBuild, readRelease, writeBuild } from "./build-folder.ts";
+import type { BuildDeps } from "./build-run.ts";
+import { groupOf } from "./step-options.ts";
+import { killRest } from "./step-process.ts";
+
+type Deps = Pick<BuildDeps, "dataDir" | "cgroups" | "log">;
+
+/** The builds of an earlier host, none of which runs any more. */
+export async function formerBuilds(deps: Deps, remover: TreeRemover): Promise<BuildFile[]> {
+  const folder = buildsDir(deps.dataDir);
+  for (const each of [folder, releasesDir(deps.dataDir)]) remover.start(each);
+  const kept: BuildFile[] = [];
+  for (const id of buildIds(deps.dataDir)) {
+    const file = load(deps, id, remover);
+    if (file === null) continue;
+    kept.push(file.build.state === "running" ? await interrupted(deps, file) : file);
+    const { work, conf } = buildFolder(deps.dataDir, id);
+    for (const path of [work, conf]) remover.discard(path, folder);
+  }
+  return kept;
+}
+
+function load({ dataDir, log }: Deps, id: string, remover: TreeRemover): BuildFile | null {
+  const folder = buildFolder(dataDir, id);
+  try {
+    const file = readBuild(folder);
+    // Its order was never answered, so the control plane orders it again.
+    if (file === null) remover.discard(folder.path, buildsDir(dataDir));
+    return file;
+  } catch (error) {
+    log.error({ error, build: id }, "a build cannot be understood, and is left alone");
+    return null;
+  }
+}
+
+/** A build whose release is there had come to its end but for its state. */
+async function interrupted({ cgroups, dataDir, log }: Deps, { build, spec }: BuildFile): Promise<BuildFile> {
+  const folder = buildFolder(dataDir, build.id);
+  await killRest({ cgroups, group: groupOf(build.id), lock: folder.lock });
+  rmSync(folder.source, { force: true });
+  const isMade = readRelease(dataDir, build.id) !== null;
+  const ended: Build = {
+    ...build,
+    state: isMade ? "succeeded" : "failed",
+    endedAt: new Date().toISOString(),
+    failure: isMade ? null : interruption(spec),
+  };
+  const file = { build: ended, spec };
+  // The next host finds it cut off again, and nothing else waits for a disk that is full.
+  await writeBuild(folder, file).catch((error: unknown) =>
+    log.warn({ error, build: build.id }, "the end of a build could not be kept"),
+  );
+  return file;
+}
