@@ -1,5 +1,5 @@
 // Errors of the API, and how any thrown error becomes such an answer.
-import { codeOf, PublicError } from "../../lib/errors.ts";
+import { BusyError, codeOf, PublicError, UnreachableError } from "../../lib/errors.ts";
 import { isOrganizationGone } from "../../store/violations.ts";
 
 /** Every failing field as the client wrote it, each with sentences about its faults. */
@@ -89,6 +89,9 @@ export function apiErrorOf(error: unknown): ApiError {
       headers: { "Retry-After": "2" },
       cause: error,
     });
+  }
+  if (error instanceof UnreachableError || error instanceof BusyError) {
+    return new ApiError(503, error.message, { headers: { "Retry-After": "2" }, cause: error });
   }
   return new ApiError(500, "Something went wrong here. The log has the details under the request id.", {
     cause: error,

@@ -11,7 +11,7 @@ const ENDED: ReadonlySet<Step["status"]> = new Set(["finished", "failed", "skipp
 
 /** What was printed of a step. */
 interface Printed {
-  characters: number;
+  output: string;
   hasEnded: boolean;
 }
 
@@ -32,17 +32,23 @@ export class StepPrinter {
 
   #showStep(key: string, step: Step): void {
     if (step.status === "pending") return;
-    const printed = this.#printed.get(key) ?? { characters: 0, hasEnded: false };
-    if (printed.hasEnded) return;
-    if (!this.#printed.has(key)) this.#print(`${headOf(step)}\n`);
     const hasEnded = ENDED.has(step.status);
-    const output = step.output ?? "";
-    // A line is printed when it is whole.
-    const end = hasEnded ? output.length : output.lastIndexOf("\n") + 1;
-    if (end > printed.characters) this.#print(indented(output.slice(printed.characters, end)));
+    const former = this.#printed.get(key);
+    if (former?.hasEnded === true && hasEnded) return;
+    const whole = wholeLines(step.output ?? "", hasEnded);
+    const isGoingOn = former?.hasEnded === false && whole.startsWith(former.output);
+    // A build whose host was killed begins anew, with a log of its own.
+    if (!isGoingOn) this.#print(`${headOf(step)}\n`);
+    const added = isGoingOn ? whole.slice(former.output.length) : whole;
+    if (added !== "") this.#print(indented(added));
     if (hasEnded) this.#print(`  ${endOf(step)}\n`);
-    this.#printed.set(key, { characters: Math.max(end, printed.characters), hasEnded });
+    this.#printed.set(key, { output: whole, hasEnded });
   }
+}
+
+/** The part of an output that is printed: a line once it is whole. */
+function wholeLines(output: string, hasEnded: boolean): string {
+  return hasEnded ? output : output.slice(0, output.lastIndexOf("\n") + 1);
 }
 
 function headOf({ step, description }: Step): string {

@@ -55,3 +55,10 @@ test("the answers of a busy host and of a host that refuses become different err
   expect(busy).toMatchObject({ message: "Not now." });
   expect(await ordering(refused(500), new Blob(["x"]).stream())).not.toBeInstanceOf(BusyError);
 });
+
+test("a host that ends in the middle of its answer does not answer", async () => {
+  const answer = '{"version":1,"id":';
+  expect(await ordering(() => new Response(answer), new Blob(["x"]).stream())).toBeInstanceOf(
+    UnreachableError,
+  );
+});

@@ -63,7 +63,7 @@ export function localDriver(
     }).catch((error: unknown) => {
       // The body broke off by itself, with a reason that the caller may read; the host has nothing to do with it.
       if (error instanceof PublicError) throw error;
-      throw new UnreachableError("The host of this machine does not answer.", error);
+      throw unreachable(error);
     });
     if (response.ok) return response;
     throw await refusalOf(response);
@@ -75,7 +75,7 @@ export function localDriver(
     path: string,
     init: RequestInit = {},
   ): Promise<T> => {
-    return readAs(schema, await (await ask(method, path, init)).json(), ANSWER);
+    return readAs(schema, await bodyOf(await ask(method, path, init)), ANSWER);
   };
   const timely = () => ({ signal: AbortSignal.timeout(metricsTimeoutMs) });
   /** Asks for what is new since an answer with this cursor. */
@@ -113,10 +113,21 @@ export function localDriver(
   };
 }
 
+function unreachable(cause: unknown): UnreachableError {
+  return new UnreachableError("The host of this machine does not answer.", cause);
+}
+
+/** The JSON of an answer. @throws UnreachableError when the host ends in the middle of it. */
+async function bodyOf(response: Response): Promise<unknown> {
+  return await response.json().catch((error: unknown) => {
+    throw unreachable(error);
+  });
+}
+
 /** The error that a host answers with. @throws VersionMismatch when it is of another version. */
 async function refusalOf(response: Response): Promise<PublicError> {
   checkPath(response, "The host of this machine");
-  const { message } = readAs(refusalSchema, await response.json(), ANSWER);
+  const { message } = readAs(refusalSchema, await bodyOf(response), ANSWER);
   return response.status === BUSY ? new BusyError(message) : new PublicError(message);
 }
 
