@@ -98,10 +98,31 @@ describe("a process that shares the user of Pilvi", () => {
     expect(others.stderr).toContain("Operation not permitted");
     expect(shell("ulimit -n 50; ulimit -n").stdout).toBe("50\n");
   });
+});
 
-  test("takes no shared memory", () => {
-    const [shmget] = process.arch === "x64" ? [29] : [194];
-    expect(perl(`syscall(${shmget}, 0, 4096, 0600 | 01000) >= 0`)).toBe("Operation not permitted");
+describe.each([true, false])("a process whose user is that of Pilvi (%p)", (isUserShared) => {
+  const within = sandbox({ isUserShared });
+  const { x64, arm64 } = { x64: [29, 64, 68, 240], arm64: [194, 190, 186, 180] };
+  const [shmget, semget, msgget, open] = process.arch === "x64" ? x64 : arm64;
+
+  test("takes nothing of which the machine has a number for all, and which outlives it", () => {
+    // Otherwise one process could take all that there are, and no Postgres would start.
+    for (const call of [`${shmget}, 0, 4096, 01600`, `${semget}, 0, 1, 01600`, `${msgget}, 0, 01600`])
+      expect(perl(`syscall(${call}) >= 0`, within)).toBe("Operation not permitted");
+    const queue = `($name = "pilvi-${process.pid}") && syscall(${open}, $name, 0102, 0600, 0) >= 0`;
+    expect(perl(queue, within)).toBe("Operation not permitted");
+  });
+
+  test("may do what a runtime does", () => {
+    const program = `
+      new Worker("data:text/javascript,postMessage(new SharedArrayBuffer(8).byteLength)").onmessage = ({ data }) => {
+        const { stdout } = Bun.spawnSync(["/bin/sh", "-c", "echo child"]);
+        console.log(data, stdout.toString());
+        process.exit();
+      };`;
+    const mounts = [{ from: process.execPath, to: process.execPath, isWritable: false }];
+    const ran = run([process.execPath, "-e", program], within, { mounts });
+    expect(ran).toEqual({ stdout: "8 child\n\n", stderr: "", exitCode: 0 });
   });
 });
 

@@ -1,7 +1,7 @@
 // The words of a launcher that restricts itself by Landlock, rules of the kernel for paths, and then becomes the command.
 // The launcher is Perl, which every Debian and Ubuntu has: nothing has to be compiled on the user's machine.
 import { existsSync, statSync } from "node:fs";
-import { sharedUserFilter, systemCalls } from "./seccomp.ts";
+import { callFilter, systemCalls } from "./seccomp.ts";
 import type { Sandbox, View } from "./sandbox.ts";
 import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./system.ts";
 
@@ -45,10 +45,8 @@ while (($_ = shift) ne "--") {
 chdir $directory or fail $directory;
 fail "privileges" if syscall $prctl, 38, 1, 0, 0, 0;
 fail "restriction" if syscall 446, $rules, 0;
-if (length $filter) {
-  my $program = pack "S x6 P", length($filter) / 8, $filter;
-  fail "filter" if syscall $prctl, 22, 2, $program, 0, 0;
-}
+my $program = pack "S x6 P", length($filter) / 8, $filter;
+fail "filter" if syscall $prctl, 22, 2, $program, 0, 0;
 exec { $ARGV[0] } @ARGV;
 print STDERR "$ARGV[0]: $!\\n";
 exit 127;
@@ -86,7 +84,7 @@ export function landlockWords(sandbox: Landlock, view: View): string[] {
     SCRIPT,
     String(calls.prctl),
     attributesOf(sandbox),
-    sandbox.isUserShared ? sharedUserFilter(calls, { forbidsTruncate: sandbox.abi < 3 }) : "",
+    callFilter(calls, { isUserShared: sandbox.isUserShared, forbidsTruncate: sandbox.abi < 3 }),
     view.directory,
     ...paths.map(([path, wanted]) => `${wanted & rights & (isFolder(path) ? ~0 : OF_FILES)}:${path}`),
     "--",

@@ -1,5 +1,5 @@
-// A filter of system calls for processes that share the user of Pilvi: it closes the ways to Pilvi's processes that the
-// kernel's rules for paths leave open.
+// A filter of system calls: it closes the ways past a process and its files that the kernel's rules for paths leave open,
+// for processes that share the user of Pilvi also those to Pilvi's processes.
 
 /** Numbers of system calls on an architecture, which its number for audits names. */
 export interface SystemCalls {
@@ -9,7 +9,8 @@ export interface SystemCalls {
   socketpair: number;
   prlimit: number;
   truncate: number;
-  sharedMemory: readonly number[];
+  /** Shared memory, semaphores and queues of System V, and new queues of POSIX. */
+  machineWide: readonly number[];
 }
 
 const CALLS: Partial<Record<NodeJS.Architecture, SystemCalls>> = {
@@ -20,7 +21,7 @@ const CALLS: Partial<Record<NodeJS.Architecture, SystemCalls>> = {
     socketpair: 53,
     prlimit: 302,
     truncate: 76,
-    sharedMemory: [29, 30, 31],
+    machineWide: [29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240],
   },
   arm64: {
     audit: 0xc000_00b7,
@@ -29,7 +30,7 @@ const CALLS: Partial<Record<NodeJS.Architecture, SystemCalls>> = {
     socketpair: 199,
     prlimit: 261,
     truncate: 45,
-    sharedMemory: [194, 195, 196],
+    machineWide: [194, 195, 196, 190, 193, 191, 186, 189, 188, 187, 192, 180],
   },
 };
 
@@ -59,25 +60,41 @@ export function systemCalls(): SystemCalls | null {
   return CALLS[process.arch] ?? null;
 }
 
+/** What is refused beside what the machine has for all. */
+interface Extent {
+  /** Whether the process has the user of Pilvi. */
+  isUserShared: boolean;
+  /** For a kernel whose rules do not cover files that are cut by their path. */
+  forbidsTruncate: boolean;
+}
+
 /**
- * The filter in hexadecimal. It refuses unix sockets, at which Pilvi's processes and databases answer to their own user
- * without a question; rings of input and output, which make sockets past the filter; limits of other processes; and
- * the shared memory of others.
- * @param forbidsTruncate for a kernel whose rules do not cover files that are cut by their path.
+ * The filter in hexadecimal. It refuses what outlives a process, and of which the machine has a number for all users
+ * together: one process could take all shared memory of System V, without which no Postgres starts. A program for another
+ * architecture, whose calls have other numbers, is killed.
+ *
+ * For a process with the user of Pilvi it also refuses unix sockets, at which Pilvi's processes and databases answer to
+ * their own user without a question; rings of input and output, which make sockets past the filter; and limits of other
+ * processes.
  */
-export function sharedUserFilter(
-  calls: SystemCalls,
-  { forbidsTruncate }: { forbidsTruncate: boolean },
-): string {
-  const refused = [...calls.sharedMemory, ...(forbidsTruncate ? [calls.truncate] : [])];
-  const program: Instruction[] = [
+export function callFilter(calls: SystemCalls, { isUserShared, forbidsTruncate }: Extent): string {
+  const refused = [...calls.machineWide, ...(isUserShared && forbidsTruncate ? [calls.truncate] : [])];
+  return encoded([
     [LOAD, 0, 0, ARCHITECTURE],
     [IF_EQUAL, 1, 0, calls.audit],
     [RETURN, 0, 0, KILL],
     [LOAD, 0, 0, NUMBER],
     ...answer(IF_AT_LEAST, FOREIGN_CALLS, ENOSYS),
-    ...answer(IF_EQUAL, IO_URING_SETUP, ENOSYS),
     ...refused.flatMap((call) => answer(IF_EQUAL, call, EPERM)),
+    ...(isUserShared ? sharedUserRules(calls) : []),
+    [RETURN, 0, 0, ALLOW],
+  ]);
+}
+
+/** The instructions that keep a process from others of its user. */
+function sharedUserRules(calls: SystemCalls): Instruction[] {
+  return [
+    ...answer(IF_EQUAL, IO_URING_SETUP, ENOSYS),
     ...block(calls.prlimit, [
       [LOAD, 0, 0, argument(0)],
       [IF_EQUAL, 1, 0, 0],
@@ -99,9 +116,7 @@ export function sharedUserFilter(
       [RETURN, 0, 0, refusal(EACCES)],
       [RETURN, 0, 0, ALLOW],
     ]),
-    [RETURN, 0, 0, ALLOW],
   ];
-  return encoded(program);
 }
 
 /** Answers a call, or all from a number on, with an error. */
