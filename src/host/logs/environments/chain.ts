@@ -131,12 +131,17 @@ export class Chain {
     return { count: lines.length, bytes: text.length };
   }
 
-  /** Closes a segment that is old enough, and compresses those that are closed. */
-  async tidy(nowMs: number): Promise<void> {
+  /** Closes the newest segment when it is old enough and has entries. */
+  close(nowMs: number): void {
     this.followClock(nowMs);
     const newest = this.#newest;
-    if (newest !== null && nowMs - newest.startMs > SEGMENT_AGE_MS && this.#lastMs >= newest.startMs)
-      this.#begin(Math.max(nowMs, this.#lastMs));
+    const isOld = newest !== null && nowMs - newest.startMs > SEGMENT_AGE_MS;
+    // It was finished with its last entry, whenever it is closed.
+    if (isOld && this.#lastMs >= newest.startMs) this.#begin(this.#lastMs);
+  }
+
+  /** Compresses the segments that are closed. */
+  async compress(): Promise<void> {
     if (this.#isCompressing) return;
     this.#isCompressing = true;
     try {
@@ -190,6 +195,11 @@ function linesOf(entries: readonly StoredEntry[], maxBytes: number): Buffer[] {
     bytes += line.length;
   }
   return lines;
+}
+
+/** Whether there may be a reason to close the newest segment of a chain. */
+export function mayBeClosed({ startMs }: Segment, nowMs: number): boolean {
+  return nowMs - startMs > SEGMENT_AGE_MS || startMs > nowMs + MAX_AHEAD_MS;
 }
 
 /** The segments of a chain, the oldest first. */

@@ -33,6 +33,14 @@ export class EnvironmentLog {
     return written;
   }
 
+  /** Closes and compresses segments. */
+  async tidy(nowMs: number): Promise<void> {
+    const chains = [this.processes, this.edge];
+    // A log that is deleted while segments are compressed must not begin another segment.
+    for (const chain of chains) chain.close(nowMs);
+    for (const chain of chains) await chain.compress();
+  }
+
   /** Takes a line of the edge until the next turn. */
   request(line: string): void {
     if (this.#requests.length < MAX_REQUESTS_OF_TURN) this.#requests.push(line);

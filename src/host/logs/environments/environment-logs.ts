@@ -6,6 +6,7 @@ import { messageOf, PublicError } from "../../../lib/errors.ts";
 import { guarded, guardedInterval } from "../../../lib/guarded.ts";
 import type { Log } from "../../../lib/log.ts";
 import { environmentLogsDir } from "../../os/layout.ts";
+import { mayBeClosed, SEGMENT_BYTES, segmentsOf } from "./chain.ts";
 import { EnvironmentLog } from "./environment-log.ts";
 import { OutputReader, type LoggedProcess } from "./output-reader.ts";
 import { readEnvironmentLog } from "./read-environment-log.ts";
@@ -119,13 +120,13 @@ export class EnvironmentLogs {
     rmSync(logFolder(this.#folder, environment), { recursive: true, force: true });
   }
 
-  /** Compresses and deletes segments. */
+  /** Closes, compresses and deletes segments. */
   async tidy(nowMs = Date.now()): Promise<void> {
+    let left = SEGMENT_BYTES;
     for (const environment of loggedEnvironments(this.#folder)) {
       try {
-        const log = this.#logs.get(environment);
-        await log?.processes.tidy(nowMs);
-        await log?.edge.tidy(nowMs);
+        if (left > 0) left -= this.#takeUpOld(environment, nowMs);
+        await this.#logs.get(environment)?.tidy(nowMs);
         this.#retain(environment, nowMs);
       } catch (error) {
         this.#host.log.warn({ error: messageOf(error), environment }, "a log could not be tidied");
@@ -141,6 +142,20 @@ export class EnvironmentLogs {
     const log = new EnvironmentLog(logFolder(this.#folder, environment), onFull);
     this.#logs.set(environment, log);
     return log;
+  }
+
+  /**
+   * Takes up a log into which nothing was written since the host was started, when it has segments to be closed: nothing
+   * else would close them, and the newest segment is never deleted.
+   * @returns how much that has read.
+   */
+  #takeUpOld(environment: string, nowMs: number): number {
+    if (this.#logs.has(environment)) return 0;
+    const folder = logFolder(this.#folder, environment);
+    const newest = (["a", "x"] as const).flatMap((chain) => segmentsOf(folder, chain).at(-1) ?? []);
+    if (!newest.some((segment) => mayBeClosed(segment, nowMs))) return 0;
+    this.#of(environment);
+    return newest.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   #retain(environment: string, nowMs: number): void {
