@@ -95,7 +95,8 @@ export async function prepareTree(folder: BuildFolder, account: Account | null):
   mkdirSync(folder.tmp, { mode: 0o700 });
   if (account === null) return;
   chownSync(folder.conf, 0, account.gid);
-  for (const path of [folder.work, folder.app, folder.tmp]) chownSync(path, account.uid, account.gid);
+  // Their folder last: its owner could put links in their place.
+  for (const path of [folder.app, folder.tmp, folder.work]) chownSync(path, account.uid, account.gid);
 }
 
 /** Deletes the tree of a build; state, source and log stay. */
