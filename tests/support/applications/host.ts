@@ -42,7 +42,9 @@ export class ApplicationHost {
     this.host = new Host(this.#settings, createLog("host", "silent"));
   }
 
+  /** Starts a host that knows what others have left in the data directory until now. */
   async start(): Promise<void> {
+    this.host = new Host(this.#settings, createLog("host", "silent"));
     await this.host.start();
   }
 
