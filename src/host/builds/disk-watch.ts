@@ -9,8 +9,8 @@ const INTERVAL_MS = 500;
 /** The most files and folders; a file takes room even when it is empty. */
 export const MAX_ENTRIES = 500_000;
 
-/** Builds end when less is free: this many bytes, or this part of a small disk. */
-const [FLOOR_BYTES, FLOOR_SHARE] = [1024 ** 3, 0.05];
+/** Builds end when less is free: this many bytes or files, or this part of a small disk. */
+const [FLOOR_BYTES, FLOOR_FILES, FLOOR_SHARE] = [1024 ** 3, 200_000, 0.05];
 
 /** What a build has exceeded. */
 export type DiskBound = "bytes" | TreeBound;
@@ -68,6 +68,8 @@ export class DiskWatch {
 /** A full disk would stop databases, which cannot write then; a build can be repeated. */
 async function isLow(folder: string | undefined): Promise<boolean> {
   if (folder === undefined) return false;
-  const { bavail, blocks, bsize } = await statfs(folder);
-  return bavail * bsize < Math.min(FLOOR_BYTES, blocks * bsize * FLOOR_SHARE);
+  const { bavail, blocks, bsize, ffree, files } = await statfs(folder);
+  // A file system without a bound of files, such as a btrfs, has neither any nor any free: no number is below the floor.
+  const hasFewFiles = ffree < Math.min(FLOOR_FILES, files * FLOOR_SHARE);
+  return hasFewFiles || bavail * bsize < Math.min(FLOOR_BYTES, blocks * bsize * FLOOR_SHARE);
 }

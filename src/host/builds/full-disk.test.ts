@@ -36,3 +36,12 @@ test("a build ends when little of the disk is left, and what it took is free aga
   expect(host.host.observe(cache.id)).toMatchObject({ state: "running", crashes: 0 });
   expect(await host.build({}, { "a.txt": "a" })).toMatchObject({ state: "succeeded" });
 });
+
+test("a build ends when few files more fit on the disk, so that others can still make theirs", async () => {
+  expect(Bun.spawnSync(["mount", "-o", "remount,nr_inodes=4000", dataDir]).exitCode).toBe(0);
+  const command = "i=0; while [ $(stat -f -c %d .) -gt 150 ]; do : > e$i; i=$((i+1)); done; sleep 30";
+  const steps = [{ name: "fill", command }];
+  const build = await host.build({ steps, diskBytes: 512 * 1024 ** 2 }, { "a.txt": "a" });
+  expect(build.failure).toEqual({ code: "disk", message: expect.stringContaining("nearly full") });
+  expect(await host.build({}, { "a.txt": "a" })).toMatchObject({ state: "succeeded" });
+});

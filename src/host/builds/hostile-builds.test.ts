@@ -89,6 +89,13 @@ test("a host starts while the deep trees that another has left are being deleted
   await next.close();
 });
 
+test("files below paths that are too long to be looked at count, so their build ends", async () => {
+  const script = `my $n = "n" x 200; for (1..40) { mkdir $n or die; chdir $n or die } open(F, ">f") or die`;
+  const build = await host.build(step(`perl -e '${script}'`), {});
+  expect(build.failure).toEqual({ code: "disk", message: expect.stringContaining("too long") });
+  expect(host.host.builds.release(build.id)).toBeNull();
+});
+
 test("a build sees neither the data of Pilvi nor other processes, and cannot write to the system", async () => {
   const command = [
     `ls ${host.dataDir} 2>&1 || true`,

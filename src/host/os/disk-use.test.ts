@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { diskUseOf, treeSizeOf } from "./disk-use.ts";
+import { removeTrees } from "../../lib/tree-removal.ts";
+import { diskUseOf, MAX_LEVELS, treeSizeOf } from "./disk-use.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
@@ -38,6 +39,27 @@ test("a folder with more files than the limit counts in part", async () => {
   const part = await diskUseOf(root, 10);
   expect(part).toBeGreaterThan(0);
   expect(part).toBeLessThan(all);
+});
+
+test("a tree with paths that are too long is known to be larger than what was seen", async () => {
+  const script =
+    'my $n = "n" x 200; for (1..40) { mkdir $n or die; chdir $n or die } open(F, ">f"); print F "text"';
+  expect(Bun.spawnSync(["perl", "-e", script], { cwd: root }).exitCode).toBe(0);
+  expect(await treeSizeOf(root, 1_000)).toMatchObject({ excess: "levels" });
+  await removeTrees([root]);
+});
+
+test("a tree with more entries or levels than the bounds is known to be larger than what was seen", async () => {
+  mkdirSync(join(root, ...Array<string>(MAX_LEVELS).fill("d")), { recursive: true });
+  expect(await treeSizeOf(root, 1_000)).toMatchObject({ excess: null });
+  expect(await treeSizeOf(root, MAX_LEVELS)).toMatchObject({ excess: "entries" });
+  mkdirSync(join(root, ...Array<string>(MAX_LEVELS + 1).fill("d")));
+  expect(await treeSizeOf(root, 1_000)).toMatchObject({ excess: "levels" });
+});
+
+test("each file of a tree takes room, however little is in it", async () => {
+  for (let index = 0; index < 100; index += 1) writeFileSync(join(root, String(index)), "");
+  expect((await treeSizeOf(root, 1_000)).bytes).toBe(100 * 4_096);
 });
 
 test("a file with a set-user bit is found at any depth", async () => {

@@ -1,9 +1,13 @@
 // The space that a folder takes on the disk.
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../../lib/errors.ts";
 
 /** The unit of `stat`, whatever the file system's own block size is. */
 const BLOCK_BYTES = 512;
+
+/** What an entry of a tree takes at least: an empty file has an inode and a name. */
+const ENTRY_BYTES = 4_096;
 
 /** The set-user and the set-group bit. */
 const SET_IDS = 0o6000;
@@ -19,7 +23,7 @@ const AT_ONCE = 32;
  * @param maxEntries the most files and folders to count, so that one engine does not hold up the others.
  */
 export async function diskUseOf(folder: string, maxEntries: number): Promise<number> {
-  return (await treeSizeOf(folder, maxEntries)).bytes;
+  return (await walk(folder, maxEntries, 0)).bytes;
 }
 
 /** What a tree may have too much of. */
@@ -34,20 +38,29 @@ export interface TreeSize {
   excess: TreeBound | null;
 }
 
-/** As `diskUseOf`, with what else the walk shows. */
-export async function treeSizeOf(folder: string, maxEntries: number): Promise<TreeSize> {
+/** Measures the tree of a build, in which each file and folder counts, however little is in it. */
+export function treeSizeOf(folder: string, maxEntries: number): Promise<TreeSize> {
+  return walk(folder, maxEntries, ENTRY_BYTES);
+}
+
+async function walk(root: string, maxEntries: number, entryBytes: number): Promise<TreeSize> {
   const size: TreeSize = { bytes: 0, hasSetIds: false, excess: null };
   let left = maxEntries;
-  const folders = [{ path: folder, level: 0 }];
+  // What cannot be looked at may be anything.
+  const hidden = (error: unknown) => {
+    if (!hasVanished(error)) size.excess = "levels";
+    return null;
+  };
+  const folders = [{ path: root, level: 0 }];
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
     const { path: parent, level } = next;
-    for await (const paths of entriesOf(parent)) {
+    for await (const paths of entriesOf(parent, hidden)) {
       left -= paths.length;
-      const found = await Promise.all(paths.map((path) => lstat(path).catch(() => null)));
+      const found = await Promise.all(paths.map((path) => lstat(path).catch(hidden)));
       for (const [index, file] of found.entries()) {
         const path = paths[index];
         if (file === null || path === undefined) continue;
-        size.bytes += file.blocks * BLOCK_BYTES;
+        size.bytes += Math.max(entryBytes, file.blocks * BLOCK_BYTES);
         size.hasSetIds ||= (file.mode & SET_IDS) !== 0;
         if (!file.isDirectory()) continue;
         if (level < MAX_LEVELS) folders.push({ path, level: level + 1 });
@@ -59,9 +72,14 @@ export async function treeSizeOf(folder: string, maxEntries: number): Promise<Tr
   return size;
 }
 
+/** Whether an entry is gone, or a folder that led to it: the owner of a tree may change it meanwhile. */
+function hasVanished(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
+}
+
 /** The paths of a folder's entries, in batches; empty when the folder is gone. */
-async function* entriesOf(folder: string): AsyncGenerator<string[]> {
-  const opened = await opendir(folder).catch(() => null);
+async function* entriesOf(folder: string, hidden: (error: unknown) => null): AsyncGenerator<string[]> {
+  const opened = await opendir(folder).catch(hidden);
   if (opened === null) return;
   let paths: string[] = [];
   try {
@@ -71,8 +89,9 @@ async function* entriesOf(folder: string): AsyncGenerator<string[]> {
       yield paths;
       paths = [];
     }
-  } catch {
+  } catch (error) {
     // The entries that were read before the folder vanished count.
+    hidden(error);
   }
   yield paths;
 }
