@@ -68,6 +68,19 @@ export async function syncFile(path: string): Promise<void> {
 }
 
 /**
+ * Resolves when all that was written to the file system of a path is on the disk. Takes a fraction of the time of a sync
+ * of each file where there are many.
+ */
+export async function syncFileSystem(path: string): Promise<void> {
+  const child = Bun.spawn(["/bin/sync", "--file-system", path], {
+    env: {},
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  if ((await child.exited) !== 0)
+    throw new Error(`the file system of ${path} could not be written to its disk`);
+}
+
+/**
  * Resolves when the file is on the disk, under its own name and under a second name that later replacements leave
  * alone. A reader can go back to the second when a power cut left the file itself empty.
  */

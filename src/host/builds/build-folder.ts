@@ -13,7 +13,8 @@ import { readJsonAs } from "../../contracts/read.ts";
 import type { Account } from "../../engines/engine.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { keepFile, keptPath, readIfPresent, replaceFile } from "../../lib/files.ts";
+import { keepFile, keptPath, readIfPresent, replaceFile, syncFile, syncFileSystem } from "../../lib/files.ts";
+import type { Log } from "../../lib/log.ts";
 import { buildsDir, releasesDir } from "../os/layout.ts";
 import { removeTrees, type TreeRemover } from "../../lib/tree-removal.ts";
 
@@ -37,6 +38,12 @@ export interface BuildFolder {
   app: string;
   /** For temporary files where the sandbox has no folder of its own. */
   tmp: string;
+}
+
+/** Where releases are, and what is said of them. */
+interface ReleaseHost {
+  dataDir: string;
+  log: Log;
 }
 
 /** @throws PublicError when the id could lead out of the folder. */
@@ -96,19 +103,22 @@ export async function discardTree({ work, conf }: BuildFolder): Promise<void> {
   await removeTrees([work, conf]);
 }
 
-/** Makes the release of a finished tree, in one step. A release that is there already stays. */
+/**
+ * Makes the release of a finished tree, in one step. A release that is there already stays. The promise is fulfilled
+ * when a power cut can no longer undo it.
+ */
 export async function publishRelease(
-  dataDir: string,
+  host: ReleaseHost,
   folder: BuildFolder,
   { id, environment, runtime }: BuildSpec,
   { account, bytes }: { account: Account | null; bytes: number },
 ): Promise<void> {
-  const releases = releasesDir(dataDir);
+  if (readRelease(host, id) !== null) return;
+  const releases = releasesDir(host.dataDir);
   const place = join(releases, id);
-  if (existsSync(place)) return;
   mkdirSync(releases, { recursive: true, mode: 0o711 });
   const unfinished = join(releases, `.${id}.tmp`);
-  await removeTrees([unfinished]);
+  await removeTrees([unfinished, place]);
   mkdirSync(unfinished, { mode: 0o750 });
   const release: Release = {
     version: BUILD_VERSION,
@@ -123,14 +133,23 @@ export async function publishRelease(
   if (account !== null) chownSync(unfinished, 0, account.gid);
   chmodSync(unfinished, 0o750);
   await failpoint("host.build.moved");
+  // A name that is on the disk before the files behind it would lead to empty files.
+  await syncFileSystem(unfinished);
   renameSync(unfinished, place);
+  await syncFile(place);
 }
 
-/** The release of this id; null when it is not on this host. */
-export function readRelease(dataDir: string, id: string): Release | null {
+/** The release of this id; null when it is not on this host, or not whole after a power cut. */
+export function readRelease({ dataDir, log }: ReleaseHost, id: string): Release | null {
   if (!ID.test(id)) throw new PublicError("The id of the release is malformed.");
   const text = readIfPresent(join(releasesDir(dataDir), id, "release.json"));
-  return text === null ? null : readJsonAs(releaseSchema, text, "The file of the release");
+  if (text === null) return null;
+  try {
+    return readJsonAs(releaseSchema, text, "The file of the release");
+  } catch (error) {
+    log.warn({ error, release: id }, "a release cannot be understood, and counts as absent");
+    return null;
+  }
 }
 
 /** Removes a release, which may be absent; it has no name any more before any of its files goes. */

@@ -160,7 +160,6 @@ export class BuildRun {
   }
 
   async #make(stage: Stage): Promise<void> {
-    const { dataDir, cgroups } = this.#deps;
     await this.#step("source", unpackWords(stage.sandbox, this.#folder), stage);
     rmSync(this.#folder.source, { force: true });
     await failpoint("host.build.unpacked");
@@ -173,8 +172,8 @@ export class BuildRun {
     if (hasSetIds) await this.#step("release", words, stage);
     else this.#noteStep("release");
     this.#throwIfStopped();
-    await dissolve(cgroups, this.#group);
-    await publishRelease(dataDir, this.#folder, this.#spec, { account: this.#account, bytes });
+    await dissolve(this.#deps.cgroups, this.#group);
+    await publishRelease(this.#deps, this.#folder, this.#spec, { account: this.#account, bytes });
     await failpoint("host.build.published");
   }
 

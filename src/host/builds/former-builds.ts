@@ -40,11 +40,12 @@ function load({ dataDir, log }: Deps, id: string, remover: TreeRemover): BuildFi
 }
 
 /** A build whose release is there had come to its end but for its state. */
-async function interrupted({ cgroups, dataDir, log }: Deps, { build, spec }: BuildFile): Promise<BuildFile> {
+async function interrupted(deps: Deps, { build, spec }: BuildFile): Promise<BuildFile> {
+  const { cgroups, dataDir, log } = deps;
   const folder = buildFolder(dataDir, build.id);
   await killRest({ cgroups, group: groupOf(build.id), lock: folder.lock });
   rmSync(folder.source, { force: true });
-  const isMade = readRelease(dataDir, build.id) !== null;
+  const isMade = readRelease(deps, build.id) !== null;
   const ended: Build = {
     ...build,
     state: isMade ? "succeeded" : "failed",

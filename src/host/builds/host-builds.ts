@@ -176,7 +176,7 @@ export class HostBuilds {
 
   /** A release; null when it is not on this host. */
   release(id: string): Release | null {
-    return readRelease(this.#deps.dataDir, id);
+    return readRelease(this.#deps, id);
   }
 
   /** Deletes a release, which may be absent. @throws PublicError while an instance or a command needs it. */

@@ -1,9 +1,10 @@
 // A host that is killed at each step of a build: the next host says truthfully what became of it, and goes on.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApplicationHost, testId } from "../../../tests/support/applications/host.ts";
 import { Failpoints, until } from "../../../tests/support/pilvi/pilvi.ts";
+import { releaseApp } from "../os/layout.ts";
 import { readBuildLog } from "./build-log.ts";
 
 const SCRIPT = join(import.meta.dir, "../../../tests/support/applications/host-process.ts");
@@ -79,6 +80,25 @@ test("a host that is killed in the middle of a step leaves no process of it", as
   const { stdout } = Bun.spawnSync(["pgrep", "-f", "sleep 99[89]"]);
   expect(stdout.toString()).toBe("");
 });
+
+test.each(["", "{"])(
+  "a release whose file is %j after a power cut counts as absent, and gives way",
+  async (text) => {
+    const id = testId("cut");
+    failpoints.arm("host.build.published");
+    const doomed = startDoomed(id, "cp a.txt b.txt");
+    process.kill(await failpoints.reached(), "SIGKILL");
+    await doomed.exited;
+    writeFileSync(join(next.dataDir, "releases", id, "release.json"), text);
+    await next.start();
+    expect(next.host.builds.observe(id)).toMatchObject({ state: "failed", failure: { code: "interrupted" } });
+    expect(next.host.builds.release(id)).toBeNull();
+    await expect(next.orderTar({ release: id }, new Uint8Array())).rejects.toThrow("is not on this host");
+    await next.host.builds.remove(id);
+    expect((await next.build({ id }, { "c.txt": "c" })).state).toBe("succeeded");
+    expect(readdirSync(releaseApp(next.dataDir, id))).toEqual(["c.txt"]);
+  },
+);
 
 test.each([
   ["host.build.queued", "succeeded"],
