@@ -215,7 +215,9 @@ export class ApplicationsInspection {
 
   /** The host keeps no more releases than it has to. */
   #releases(): string[] {
-    const count = readdirSync(join(this.#pilvi.dataDir, "releases")).length;
+    const count = readdirSync(join(this.#pilvi.dataDir, "releases")).filter(
+      (name) => !name.startsWith("."),
+    ).length;
     const most = this.#inspected.applications.length * 7;
     return count > most ? [`there are ${count} releases`] : [];
   }

@@ -227,7 +227,7 @@ describe("a deletion", () => {
       await strike(victim);
       await application.delete();
       for (const folder of ["releases", "repositories", "routes"])
-        expect(readdirSync(join(pilvi.dataDir, folder)).length).toBe(1);
+        await until(`one of ${folder} is left`, () => readdirSync(join(pilvi.dataDir, folder)).length === 1);
     },
     60_000,
   );

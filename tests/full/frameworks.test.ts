@@ -139,6 +139,6 @@ test("nothing is left of deleted applications", async () => {
   await until("no instance is left", () => pilvi.instanceFolders().length === 0);
   for (const folder of ["releases", "builds", "repositories", "routes"]) {
     const path = join(pilvi.dataDir, folder);
-    expect(existsSync(path) ? readdirSync(path) : []).toEqual([]);
+    await until(`${folder} is empty`, () => !existsSync(path) || readdirSync(path).length === 0);
   }
 }, 300_000);

@@ -72,7 +72,7 @@ async function walk(root: string, maxEntries: number, entryBytes: number): Promi
   return size;
 }
 
-/** Whether an entry is gone, or a folder that led to it: the owner of the tree may change it meanwhile. */
+/** Whether an entry is gone, or a folder that led to it: the owner of a tree may change it meanwhile. */
 function hasVanished(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }

@@ -25,8 +25,10 @@ export async function endDeployment(
   { status, reason }: DeploymentEnd,
 ): Promise<boolean> {
   const text = reason?.slice(0, MAX_REASON_CHARACTERS) ?? null;
-  if (!(await writeDeploymentStatus(tx, id, status, text))) return false;
   const environment = await loadEnvironment(tx, environmentId);
+  // Its next run removes the release, which is of no use for a rollback. Work is locked before its rows.
+  if (environment !== undefined && hasFailed(status)) await enqueueDeployment(tx, id, environment.hostId);
+  if (!(await writeDeploymentStatus(tx, id, status, text))) return false;
   if (environment === undefined) return true;
   const next = await openDeployment(tx, environmentId);
   if (next !== undefined) await enqueueDeployment(tx, next.id, environment.hostId);
@@ -39,4 +41,9 @@ export async function endDeployment(
     details: { deployment: id, commit: commit?.hash ?? null, ...(text !== null && { reason: text }) },
   });
   return true;
+}
+
+/** A request that cancels a deployment queues its work as well, or removes all of its environment. */
+function hasFailed(status: DeploymentEnd["status"]): boolean {
+  return status !== "deployment.succeeded" && status !== "cancelled";
 }

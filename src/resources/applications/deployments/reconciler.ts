@@ -8,7 +8,7 @@ import { loadEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { loadApplication, type ApplicationRow } from "../store.ts";
 import { commitOf } from "../sources/commit.ts";
 import { planOfCommit } from "../sources/plan.ts";
-import { enqueueEnvironment } from "../work.ts";
+import { enqueueDeployment, enqueueEnvironment } from "../work.ts";
 import { deployCommandId } from "./deploy-command.ts";
 import { ensureBuilt } from "./build.ts";
 import { endDeployment } from "./end.ts";
@@ -29,6 +29,9 @@ const MAX_BUILDS_OF_ORGANIZATION = 16;
 
 /** The pause before a deployment looks again whether it is its turn. */
 const TURN_MS = 2_000;
+
+/** The pause before a release that is in use is removed. */
+const IN_USE_MS = 1_000;
 
 /** A deployment, and what it belongs to. */
 export interface DeploymentParts {
@@ -87,7 +90,8 @@ async function makeRelease(
   await failpoint("deployment.built");
   if (build === "cancelled") return await endBuild(parts);
   if (build !== "succeeded") return failed(deployment, build.reason, "build.failed");
-  if ((await host.driver.release(id)) === null) throw new Error("a build that succeeded has left no release");
+  if ((await host.driver.release(id)) === null)
+    throw new PublicError("The release of the build is lost, as after a power cut. Deploy its commit again.");
   return rolledOut(parts);
 }
 
@@ -132,6 +136,8 @@ function rolledOut({ deployment, environment }: DeploymentParts): Outcome {
     write: async (tx) => {
       const isGoingOn = await writeDeploymentStatus(tx, deployment.id, "deployment.pending");
       if (isGoingOn) await enqueueEnvironment(tx, environment);
+      // It was cancelled meanwhile, and the end of this run takes the work of that along.
+      else await enqueueDeployment(tx, deployment.id, environment.hostId);
     },
   };
 }
@@ -147,7 +153,7 @@ function failed(
   };
 }
 
-/** Nothing of a deployment that was cancelled goes on building. */
+/** Nothing of a deployment that has ended goes on building, and a release that never served goes. */
 async function endBuild({ deployment, host }: DeploymentParts): Promise<Outcome> {
   for (const id of [deployment.id, deployCommandId(deployment.id)]) {
     const build = await host.driver.observeBuild(id);
@@ -156,6 +162,13 @@ async function endBuild({ deployment, host }: DeploymentParts): Promise<Outcome>
     else if (build.endedAt === null) await host.driver.cancelBuild(id);
   }
   const hasServed = deployment.status === "deployment.succeeded" || deployment.releaseOf !== null;
-  if (!hasServed) await host.driver.removeRelease(deployment.id);
+  if (hasServed) return { result: "gone" };
+  try {
+    await host.driver.removeRelease(deployment.id);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    // A process or a command needs it, which ends.
+    return { result: { settled: false, retryMs: IN_USE_MS, lastError: null } };
+  }
   return { result: "gone" };
 }

@@ -288,7 +288,4 @@ async function refuse(
   const known = new Set(processes.filter(({ state }) => state !== "starting").map(({ id }) => id));
   const refused = placed.filter(({ id }) => !known.has(id));
   await removeProcesses(context, host, refused);
-  // A release that never served is of no use for a rollback.
-  if (isRollout && deployment.releaseOf === null)
-    await host.driver.removeRelease(deployment.id).catch(() => undefined);
 }

@@ -11,8 +11,11 @@ export const KEPT_RELEASES = 5;
 /** How many are kept in an organization whose storage is full: the current release, and one to go back to. */
 const KEPT_WHEN_FULL = 2;
 
-/** How many of the releases before those are looked at; all others were removed by earlier deployments. */
-const LOOKED_AT = 3;
+/**
+ * How many of the releases before those are removed, most of them again: a command may need a release while many
+ * deployments come.
+ */
+const REMOVED_AGAIN = 100;
 
 /** Removes the releases that served before the kept ones, and records what the others take. */
 export async function pruneReleases(
@@ -20,7 +23,7 @@ export async function pruneReleases(
   host: ServedHost,
   { id, organizationId }: EnvironmentRow,
 ): Promise<void> {
-  const releases = await servedReleases(db, id, KEPT_RELEASES + LOOKED_AT);
+  const releases = await servedReleases(db, id, KEPT_RELEASES + REMOVED_AGAIN);
   await removeReleases(host, releases.slice(KEPT_RELEASES));
   await recordReleases({ db }, host, id, releases);
   if ((await storageExcess(db, quotas, organizationId)) === null) return;
