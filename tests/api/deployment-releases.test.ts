@@ -25,6 +25,7 @@ beforeAll(async () => {
   Object.assign(api.host.driver, {
     release: async (id: string) => (present.has(id) ? ({ id, bytes: 1 } as Release) : null),
     observeBuild: async () => null,
+    removeBuild: async () => undefined,
     removeRelease: async (id: string) => {
       if (needed.has(id)) throw new PublicError(`The release ${id} is in use.`);
       present.delete(id);
