@@ -20,7 +20,7 @@ const MIB = 1024 ** 2;
 export class ApplicationHost {
   readonly dataDir: string;
   readonly #settings: HostSettings;
-  host: Host;
+  #host: Host | null = null;
 
   constructor(settings: Partial<HostSettings> = {}, dataDir = freshDataDir()) {
     this.dataDir = dataDir;
@@ -39,25 +39,29 @@ export class ApplicationHost {
       allowPrivateWebhooks: false,
       ...settings,
     };
-    this.host = new Host(this.#settings, createLog("host", "silent"));
+  }
+
+  /** @throws before the start. */
+  get host(): Host {
+    if (this.#host === null) throw new Error("the host was not started");
+    return this.#host;
   }
 
   /** Starts a host that knows what others have left in the data directory until now. */
   async start(): Promise<void> {
-    this.host = new Host(this.#settings, createLog("host", "silent"));
-    await this.host.start();
+    this.#host = new Host(this.#settings, createLog("host", "silent"));
+    await this.#host.start();
   }
 
   /** Lets everything go as a host that is upgraded, and starts the next. */
   async restart(): Promise<void> {
     this.host.release();
-    this.host = new Host(this.#settings, createLog("host", "silent"));
-    await this.host.start();
+    await this.start();
   }
 
   async close(): Promise<void> {
-    for (const id of this.host.ids()) await this.host.remove(id);
-    await this.host.close();
+    for (const id of this.#host?.ids() ?? []) await this.host.remove(id);
+    await this.#host?.close();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
