@@ -41,7 +41,7 @@ test("a tree is out of the way at once, and deleted later", async () => {
   await until("the tree is deleted", () => readdirSync(root).length === 0);
 });
 
-test("what a remover leaves when it is closed, and what is unfinished, the next one deletes", async () => {
+test("the next remover deletes the trees that a closed remover left, and unfinished releases", async () => {
   makeDeep(join(root, "deep"));
   mkdirSync(join(root, ".a.tmp"));
   mkdirSync(join(root, "kept"));

@@ -28,7 +28,7 @@ export interface AddressLinkEvents {
    * without one.
    */
   socketOf(id: string): number | null;
-  /** All sockets have been sent; those that the host has not taken yet wait for it in the kernel. */
+  /** The gateway has sent all sockets. The kernel keeps them until the host reads them. */
   handedOver(): void;
   /** A listening socket, which the gateway owns from then on; null when the gateway has to give the socket up. */
   received(id: string, fd: number | null): void;

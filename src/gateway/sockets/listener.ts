@@ -126,15 +126,15 @@ export class Listener {
   }
 
   #goOnSoon(): void {
-    this.#pool.turns.atEnd(() => {
-      if (!this.#isClosed) this.#listen();
-    });
+    this.#pool.turns.atEnd(() => this.#goOn());
   }
 
   #goOnAfterPause(): void {
-    setTimeout(() => {
-      if (!this.#isClosed) this.#listen();
-    }, RUSH.pauseMs);
+    setTimeout(() => this.#goOn(), RUSH.pauseMs);
+  }
+
+  #goOn(): void {
+    if (!this.#isClosed) this.#listen();
   }
 
   #goOnLater(): void {

@@ -1,4 +1,4 @@
-// Takes up the builds of an earlier host: ends those that it cut off, and has deleted what is left of any.
+// Takes up the builds of an earlier host: marks interrupted builds as ended, and deletes the trees of all.
 import { rmSync } from "node:fs";
 import type { Build, BuildFile } from "../../contracts/builds.ts";
 import { buildsDir, releasesDir } from "../os/layout.ts";

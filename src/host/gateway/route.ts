@@ -22,8 +22,8 @@ const STATES: Record<State, RouteState | null> = {
 };
 
 /**
- * Clients beyond the engine's limit that may wait for a start; once the engine runs, it refuses those that it has no
- * place for.
+ * The number of clients beyond the engine's limit that may wait for a start. Once the engine runs, it refuses each
+ * client that exceeds its limit.
  */
 const MAX_HELD_BEYOND_ENGINE = 1_000;
 

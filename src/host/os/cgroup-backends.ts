@@ -134,18 +134,19 @@ function emptyUppermost(mount: string): boolean {
   try {
     mkdirSync(folder, { recursive: true });
     for (const pid of readFileSync(join(mount, "cgroup.procs"), "utf8").split("\n").filter(Boolean))
-      enter(folder, pid);
+      enter(folder, Number(pid));
     return true;
   } catch {
     return false;
   }
 }
 
-function enter(folder: string, pid: string): void {
+/** Moves a process into a group, unless it has ended. */
+export function enter(folder: string, pid: number): void {
   try {
-    writeFileSync(join(folder, "cgroup.procs"), pid);
+    writeFileSync(join(folder, "cgroup.procs"), String(pid));
   } catch (error) {
-    // The process has ended meanwhile.
+    // The process has ended meanwhile; its watcher notices that.
     if (codeOf(error) !== "ESRCH") throw error;
   }
 }

@@ -7,7 +7,7 @@ import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
 import { codeOf } from "../../lib/errors.ts";
-import type { CgroupBackend, GroupLimits, MemoryFiles } from "./cgroup-backends.ts";
+import { enter, type CgroupBackend, type GroupLimits, type MemoryFiles } from "./cgroup-backends.ts";
 import { childrenOf, textOf } from "./proc-files.ts";
 import { signalProcess } from "./signals.ts";
 
@@ -98,7 +98,7 @@ export function weigh(backend: CgroupBackend, id: string, times: number): void {
 }
 
 /**
- * Kills all processes of a group, also those that begin meanwhile, and resolves when none is left.
+ * Kills all processes of a group, and the processes that they start during the call. Resolves when the group is empty.
  * @returns false when some are left after that time.
  */
 export async function killGroup(
@@ -189,15 +189,6 @@ export async function dissolve(backend: CgroupBackend | null, id: string): Promi
 function enterWithChildren(folders: string[], pid: number): void {
   for (const folder of folders) enter(folder, pid);
   for (const child of childrenOf(pid)) enterWithChildren(folders, child);
-}
-
-function enter(folder: string, pid: number): void {
-  try {
-    writeFileSync(join(folder, "cgroup.procs"), String(pid));
-  } catch (error) {
-    // The process has ended meanwhile; its watcher notices that.
-    if (codeOf(error) !== "ESRCH") throw error;
-  }
 }
 
 /** As `enterWithChildren`, while the host does other work. */

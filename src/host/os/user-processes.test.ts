@@ -1,4 +1,4 @@
-// The end of all processes of a user, also of those that try to get away.
+// Killing all processes of a user, including processes that fork again and again.
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";

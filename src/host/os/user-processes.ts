@@ -1,5 +1,5 @@
-// The processes of a user of the machine, and their end: also of those that have left the group and the lock of what
-// they were started for.
+// Finds and kills the processes of a user of the machine, including processes that have left the cgroup and the lock of
+// their instance.
 import { readdirSync } from "node:fs";
 import { canSwitchUsers, isInstanceUid } from "./accounts.ts";
 import { orNull, ownerOf, textOf } from "./proc-files.ts";
@@ -34,7 +34,7 @@ export function usersWithProcesses(): Set<number> {
 }
 
 /**
- * Kills all processes of a customer's user, also those that begin meanwhile.
+ * Kills all processes of a customer's user, and the processes that they start during the call.
  * @returns false when some are left after that time.
  * @throws for a user of whom others than a customer's processes may be.
  */

@@ -58,6 +58,13 @@ export async function listRows<Row>(
   return { rows: found.filter(({ place }) => place > 0), total: first.total };
 }
 
+/** The condition that an expression, a constant, has one of these values; none without values. */
+export function among(db: Database, expression: string, values: readonly string[] = []) {
+  return values.length === 0
+    ? db``
+    : db`and ${db.unsafe(expression)} = any(${db.array([...values], "text")})`;
+}
+
 /** How many rows precede a page. */
 function firstOf({ number, size }: Page): number {
   return (number - 1) * size;
@@ -79,24 +86,21 @@ async function listNamed<Row>(
   { organizationId, filter, page }: ListRequest,
   names: readonly string[],
 ): Promise<RowPage<Row>> {
-  const among = db`
+  const named = db`
     from ${db.unsafe(table)} where organization_id = ${organizationId}
       and name = any(${db.array([...names], "text")}) ${matching(db, filter)}`;
   const [rows, counted] = await Promise.all([
     db<Row[]>`
       ${db.unsafe(select)} where r.id = any(array(
-        select id ${among} order by segment, id limit ${page.size} offset ${firstOf(page)}))
+        select id ${named} order by segment, id limit ${page.size} offset ${firstOf(page)}))
       order by r.segment, r.id`,
-    db<{ total: number }[]>`select count(*)::int as total ${among}`,
+    db<{ total: number }[]>`select count(*)::int as total ${named}`,
   ]);
   return { rows, total: counted[0]?.total ?? 0 };
 }
 
 /** The filters whose values the store counts, as further conditions. */
 function matching(db: Database, { types, regions, statuses }: Omit<ListFilter, "names">) {
-  const among = (column: string, values: readonly string[] | undefined) =>
-    values === undefined || values.length === 0
-      ? db``
-      : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
-  return db`${among("type", types)} ${among("region", regions)} ${among("status", statuses)}`;
+  return db`
+    ${among(db, "type", types)} ${among(db, "region", regions)} ${among(db, "status", statuses)}`;
 }

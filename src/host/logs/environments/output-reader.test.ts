@@ -52,7 +52,7 @@ test("a trace at the end of what a turn reads stays one entry", async () => {
   expect(after?.message).toBe("after");
 });
 
-test("what a turn writes has a bound, whatever the output becomes in the log", async () => {
+test("a turn writes a bounded number of bytes, even when escapes make the entries longer than the output", async () => {
   disk = new LogsOnDisk();
   disk.write(`${"\u0001".repeat(8_000)}\n`.repeat(100));
   disk.logs.turn();

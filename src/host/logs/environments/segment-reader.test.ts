@@ -28,7 +28,7 @@ async function messages(reader: SegmentReader): Promise<string[]> {
   return found;
 }
 
-test("what is before a position is not read", async () => {
+test("a reader skips the bytes before its position", async () => {
   const path = join(folder, "a.1.1.log");
   // No machine has the memory for all of it.
   const offset = 2 ** 38;
@@ -41,7 +41,7 @@ test("what is before a position is not read", async () => {
   expect(await messages(new SegmentReader(chain, { sequence: 1, offset }))).toEqual(["one", "two"]);
 });
 
-test("entries of any length are whole, and what is not finished is none", async () => {
+test("a reader returns entries of any length whole, and leaves out an unfinished entry", async () => {
   const chain = new Chain(folder, "a", () => {});
   const lengths = [1, 300_000, 20, 262_144, 1_000_000, 5];
   chain.append(lengths.map((length) => entry("x".repeat(length))));

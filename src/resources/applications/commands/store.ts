@@ -2,6 +2,7 @@
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
+import { among } from "../../shared/lists.ts";
 import { momentSql } from "../../shared/moments.ts";
 import { COMMANDS } from "../work.ts";
 import type { CommandStatus } from "./schema.ts";
@@ -94,9 +95,8 @@ export async function listCommands(
   db: Database,
   { environmentId, statuses, text, page }: CommandSearch,
 ): Promise<{ rows: CommandRow[]; total: number }> {
-  const ofStatus = statuses.length === 0 ? db`` : db`and c.status = any(${db.array([...statuses], "text")})`;
   const ofText = text === undefined ? db`` : db`and strpos(lower(c.command), lower(${text})) > 0`;
-  const matching = db`where c.environment_id = ${environmentId} ${ofStatus} ${ofText}`;
+  const matching = db`where c.environment_id = ${environmentId} ${among(db, "c.status", statuses)} ${ofText}`;
   const [rows, counted] = await Promise.all([
     db<CommandRow[]>`
       ${db.unsafe(SELECT)} ${matching}

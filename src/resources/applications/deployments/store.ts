@@ -3,6 +3,7 @@ import type { Plan } from "../../../contracts/plan.ts";
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
+import { among } from "../../shared/lists.ts";
 import { momentSql } from "../../shared/moments.ts";
 import type { EnvironmentSettings } from "../environments/settings.ts";
 import { DEPLOYMENTS } from "../work.ts";
@@ -105,11 +106,9 @@ export async function listDeployments(
   db: Database,
   { environmentId, statuses, branches, commits, page }: DeploymentSearch,
 ): Promise<{ rows: DeploymentRow[]; total: number }> {
-  const among = (column: string, values: readonly string[]) =>
-    values.length === 0 ? db`` : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
   const matching = db`
-    where d.environment_id = ${environmentId} ${among("d.status", statuses)} ${among("d.branch", branches)}
-      ${among("d.commit_hash", commits)}`;
+    where d.environment_id = ${environmentId} ${among(db, "d.status", statuses)} ${among(db, "d.branch", branches)}
+      ${among(db, "d.commit_hash", commits)}`;
   const [rows, counted] = await Promise.all([
     db<DeploymentRow[]>`
       ${db.unsafe(SELECT)} ${matching}

@@ -1,7 +1,7 @@
 // The rows of the instances of environments: every SQL statement about them.
 import type { Page } from "../../../api/jsonapi/pagination.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
-import type { ListFilter } from "../../shared/lists.ts";
+import { among, type ListFilter } from "../../shared/lists.ts";
 import { momentSql } from "../../shared/moments.ts";
 
 /** What a customer can set. */
@@ -70,12 +70,10 @@ export async function listInstances(
   { names, types, sizes, scalingTypes }: ListFilter,
   page: Page,
 ): Promise<{ rows: InstanceRow[]; total: number }> {
-  const among = (expression: string, values: readonly string[] = []) =>
-    values.length === 0 ? db`` : db`and ${db.unsafe(expression)} = any(${db.array([...values], "text")})`;
   const scalingType = "case when g.settings ? 'replicas' then 'custom' else 'none' end";
   const matching = db`
-    where g.environment_id = ${environmentId} ${among("g.name", names)} ${among("g.type", types)}
-      ${among("g.settings ->> 'size'", sizes)} ${among(scalingType, scalingTypes)}`;
+    where g.environment_id = ${environmentId} ${among(db, "g.name", names)} ${among(db, "g.type", types)}
+      ${among(db, "g.settings ->> 'size'", sizes)} ${among(db, scalingType, scalingTypes)}`;
   const [rows, counted] = await Promise.all([
     db<InstanceRow[]>`
       ${db.unsafe(SELECT)} ${matching}
