@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../src/config.ts";
 import { DEFAULT_NODE, ensureNode } from "../src/engines/runtimes/node.ts";
-import { startRegistry } from "../tests/support/applications/registry.ts";
+import { packed } from "../tests/support/applications/registry.ts";
 import { type Files, TestApplication } from "../tests/support/pilvi/applications.ts";
 import { freePort } from "../tests/support/pilvi/ports.ts";
 import { runBench } from "./support/bench.ts";
@@ -16,21 +16,20 @@ import { median } from "./support/statistics.ts";
 const ROUNDS = countOption(10);
 /** A deployment may take as many times what is done by hand, and a rollback as many milliseconds. */
 const TARGETS = { ratio: 1.5, rollbackMs: 1_000 };
+const ms = packed("ms");
 
 await runBench("deploy: upload sent to the first answer of the release", async ({ pilvi, atEnd }) => {
-  const registry = startRegistry(["ms"]);
-  atEnd(() => registry.close());
   const folder = mkdtempSync(join(tmpdir(), "pilvi-deploy-"));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
   const home = await ensureNode(DEFAULT_NODE, loadConfig(process.env).enginesDir, process.execPath);
   const application = await TestApplication.create(pilvi);
-  const { id: firstId } = await application.deploy(filesOf("warm-up", registry.url));
+  const { id: firstId } = await application.deploy(filesOf("warm-up"));
   const handMs: number[] = [];
   const deployMs: number[] = [];
   const rollbackMs: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    handMs.push(await byHand(folder, home, filesOf(`hand-${round}`, registry.url)));
-    deployMs.push(await elapsedMs(() => deployed(application, `round-${round}`, registry.url)));
+    handMs.push(await byHand(folder, home, filesOf(`hand-${round}`)));
+    deployMs.push(await elapsedMs(() => deployed(application, `round-${round}`)));
     rollbackMs.push(
       await elapsedMs(async () => {
         await application.rollBack(firstId);
@@ -48,21 +47,21 @@ await runBench("deploy: upload sent to the first answer of the release", async (
   );
 });
 
-async function deployed(application: TestApplication, text: string, registry: string): Promise<void> {
-  const { attributes } = await application.deploy(filesOf(text, registry));
+async function deployed(application: TestApplication, text: string): Promise<void> {
+  const { attributes } = await application.deploy(filesOf(text));
   if (attributes.status !== "deployment.succeeded") throw new Error(attributes.failure_reason ?? "it failed");
   await answers(() => application.text(), text);
 }
 
-/** An application with a dependency from a registry of this machine. */
-function filesOf(text: string, registry: string): Files {
+/** An application with a packed dependency: a build reaches no registry that is a program of this machine. */
+function filesOf(text: string): Files {
   return {
-    ".npmrc": `registry=${registry}\n`,
+    "ms.tgz": ms.tarball,
     "package.json": JSON.stringify({
       name: "shop",
       private: true,
       scripts: { start: "node server.js" },
-      dependencies: { ms: "*" },
+      dependencies: { ms: "file:ms.tgz" },
     }),
     "server.js": `require("ms"); require("http").createServer((_, answer) => answer.end(${JSON.stringify(text)})).listen(process.env.PORT, "127.0.0.1");`,
   };

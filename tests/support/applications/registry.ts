@@ -33,7 +33,8 @@ export function startRegistry(names: readonly string[]): TestRegistry {
   return { url: `http://127.0.0.1:${server.port}/`, close: () => server.stop(true) };
 }
 
-function packed(name: string) {
+/** A package of `node_modules` as npm packs it. */
+export function packed(name: string) {
   const modules = join(import.meta.dir, "../../../node_modules");
   const { stdout } = Bun.spawnSync([
     "tar",

@@ -8,7 +8,7 @@ import type { EnvironmentResource } from "../../../src/resources/applications/en
 import { TOKEN, type TestPilvi, until } from "./pilvi.ts";
 
 /** The files of a source by path. */
-export type Files = Record<string, string>;
+export type Files = Record<string, string | Uint8Array>;
 
 /** A server on Bun that answers every path with a text, and with the variables that are asked for in the query. */
 export function bunServer(text: string): Files {
