@@ -72,7 +72,12 @@ test("rules that another program removes are made anew after the next start", as
   await filter.run(`delete table inet ${table}\n`);
   await rules.grant("app", grant);
   await until("the rules are there again", isThere);
-  // A change goes on from them.
+  // A change that comes to the same rules does not wait for the kernel.
+  await filter.run(`delete table inet ${table}\n`);
+  await rules.grant("build", { ...grant, port: null });
+  expect(await isThere()).toBe(false);
+  await until("the rules are there again", isThere);
+  // Another change goes on from them.
   await rules.grant("app", { ...grant, port: null });
   await rules.close();
   expect(await isThere()).toBe(false);
