@@ -133,11 +133,14 @@ async function commitUpload(
   const repository: Repository = await repositories.of(applicationId);
   const ref = `refs/heads/${branch}`;
   const hash = await repository.commitUpload(archive, ref, textOf(request), request.signal);
+  const [commit] = await Promise.all([
+    readCommit(repository, hash),
+    recordRepository(context, applicationId),
+  ]);
   repository
     .tidy()
     .catch((error: unknown) => log.warn({ error, applicationId }, "a repository could not be packed"));
-  await recordRepository(context, applicationId);
-  return await readCommit(repository, hash);
+  return commit;
 }
 
 function archiveOf({ upload }: UploadRequest): ReadableStream<Uint8Array> {
