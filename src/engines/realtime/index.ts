@@ -1,6 +1,5 @@
 // How the host runs a realtime server, which is a part of Pilvi: Bun with the built code of `src/realtime`.
 import { availableParallelism } from "node:os";
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import type { ProcessConfig } from "../../contracts/realtime.ts";
@@ -8,6 +7,7 @@ import { REALTIME_VERSION } from "../../contracts/versions.ts";
 import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { PublicError } from "../../lib/errors.ts";
+import { readIfPresent } from "../../lib/files.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
@@ -113,10 +113,17 @@ function processConfig({
   };
 }
 
-/** A server of another version would understand no message of this version. */
+/**
+ * A server of another version would understand no message of this version. A file that cannot be read, as a power cut
+ * may leave it, says nothing of the version; the start writes it anew.
+ */
 function isOutdated({ paths }: EngineContext<RealtimeSpec>): boolean {
-  const path = join(paths.confDir, CONFIG_FILE);
-  return existsSync(path) && !z.safeParse(versioned, JSON.parse(readFileSync(path, "utf8"))).success;
+  try {
+    const text = readIfPresent(join(paths.confDir, CONFIG_FILE));
+    return text !== null && !z.safeParse(versioned, JSON.parse(text)).success;
+  } catch {
+    return true;
+  }
 }
 
 function explain(logTail: string): string {
