@@ -1,5 +1,7 @@
 // Clients that stall or die, limits under a burst, changes while clients are connected, and the end of the server.
 import { afterEach, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { until } from "../support/pilvi/pilvi.ts";
 import { handshakeOf, messageOf, RawWebSocket, type RawOptions } from "../support/wire/raw-websocket.ts";
 import { APP, application, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
@@ -125,6 +127,16 @@ test("a change reaches open connections, and only those it affects", async () =>
   await configure({ maxMessageBytes: 1_000, secrets: [{ secret: APP.secret, expiresAt: null }] });
   home.write(messageOf("pusher:ping", "x".repeat(2_000)));
   expect(await home.closed()).toBe(1009);
+});
+
+test("waiting webhooks of an application that was removed while no server ran are deleted", async () => {
+  const server = await start();
+  await server.stop();
+  const left = join(server.folder, "data/webhooks-removed");
+  writeFileSync(left, "waits");
+  await server.start();
+  await server.configure();
+  expect(existsSync(left)).toBeFalse();
 });
 
 test("a stopping server closes all clients with 4200, spread over time, and serves the remaining ones", async () => {

@@ -12,6 +12,7 @@ import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
 import { Webhooks, type Waiting } from "../webhooks/index.ts";
+import { SpoolFiles } from "../webhooks/spool-files.ts";
 import type { Controlled } from "./control-socket.ts";
 import { CounterFiles } from "./counter-files.ts";
 import { listen, type SocketData } from "./listener.ts";
@@ -31,6 +32,7 @@ export class RealtimeServer implements Controlled {
   readonly #cluster: Cluster;
   readonly #debug = new DebugStreams();
   readonly #webhooks = new Map<string, Webhooks>();
+  readonly #spools: SpoolFiles;
   readonly #counters: ClusterCounters;
   readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
   readonly #backlog: Backlog = { bytes: 0 };
@@ -42,6 +44,7 @@ export class RealtimeServer implements Controlled {
     this.#log = log.child({ server: config.id });
     const files = new CounterFiles(join(config.dataDir, "counters"), this.#log);
     this.#counters = new ClusterCounters(config.id, files);
+    this.#spools = new SpoolFiles(config.dataDir, this.#log);
     this.#cluster = new Cluster(
       (topic, frame) => this.#publish(topic, frame),
       (application) => this.#webhooksOf(application),
@@ -98,7 +101,7 @@ export class RealtimeServer implements Controlled {
     const made = new Webhooks({
       applicationId: id,
       credentials: () => this.#credentialsOf(id),
-      spoolFile: join(this.#config.dataDir, `webhooks-${id}`),
+      spoolFile: this.#spools.pathOf(id),
       allowPrivate: this.#config.allowPrivateWebhooks,
       counters: this.#counters.of(id),
       waiting: this.#waiting,
@@ -124,6 +127,7 @@ export class RealtimeServer implements Controlled {
       void webhooks.close();
       this.#webhooks.delete(id);
     }
+    this.#spools.keepOnly(kept);
   }
 
   #publish(topic: string, frame: string): void {
