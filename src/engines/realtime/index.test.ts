@@ -1,10 +1,12 @@
-// Which running realtime servers must be started anew, by the file that they were started with.
+// Which running realtime servers must be started anew, and how much memory they may take.
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
+import { MAX_PAYLOAD_BYTES } from "../../contracts/realtime.ts";
 import { REALTIME_VERSION } from "../../contracts/versions.ts";
+import { MAX_MESSAGE_BYTES } from "../../contracts/websocket-application.ts";
 import type { EngineContext } from "../engine.ts";
 import { realtime } from "./index.ts";
 
@@ -37,4 +39,13 @@ test("a server whose file cannot be read is outdated", () => {
   rmSync(file);
   mkdirSync(file);
   expect(realtime.isOutdated?.(context)).toBe(true);
+});
+
+function memoryFor(maxConnections: number): number {
+  return realtime.limits({ maxConnections } as RealtimeSpec, 2 ** 40).memoryBytes;
+}
+
+test("the memory of a server has room for an unfinished message on each connection, whatever applications allow", () => {
+  expect(memoryFor(2_000) - memoryFor(1_000)).toBeGreaterThanOrEqual(1_000 * MAX_PAYLOAD_BYTES);
+  expect(MAX_PAYLOAD_BYTES).toBeGreaterThan(MAX_MESSAGE_BYTES);
 });

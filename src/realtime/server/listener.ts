@@ -2,7 +2,7 @@
 import type { Server } from "bun";
 import { codeOf, PublicError } from "../../lib/errors.ts";
 import type { Cluster, Handshake } from "../cluster.ts";
-import type { ProcessConfig } from "../../contracts/realtime.ts";
+import { MAX_PAYLOAD_BYTES, type ProcessConfig } from "../../contracts/realtime.ts";
 import type { Connection } from "../connection.ts";
 import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";
@@ -34,10 +34,6 @@ export interface SocketHandlers {
   close(socket: ClientSocket): void;
 }
 
-/**
- * Above the largest message of any application, so that the application's own limit answers first, with a clear reason.
- */
-const MAX_PAYLOAD_BYTES = 256 * 1024;
 /** Above the limit of the HTTP API, which answers with a reason. */
 const MAX_BODY_BYTES = 2 * 1024 ** 2;
 /** The libraries of servers keep connections for their next event. */
