@@ -84,6 +84,25 @@ test("clients that do not read are closed with 4100 and counted; others get ever
   expect(eventsOf(late)).toBeWithin(1, count + 1);
 });
 
+test("clients that ask for the same event again and again and do not read it are gone, and others are served", async () => {
+  const server = await start();
+  const other = await greeted(server);
+  await server.pusher().trigger("cache-news", "event", "x".repeat(EVENT_BYTES));
+  const [subscribing, leaving] = ["pusher:subscribe", "pusher:unsubscribe"].map((event) =>
+    messageOf(event, { channel: "cache-news" }),
+  ) as [Buffer, Buffer];
+  const flood = Buffer.concat(Array.from({ length: 4_000 }, () => [subscribing, leaving]).flat());
+  const greedy = await Promise.all(Array.from({ length: 10 }, () => greeted(server)));
+  for (const client of greedy) {
+    client.socket.pause();
+    client.write(flood);
+  }
+  await until("they are closed", async () => (await server.stats()).slowConsumers === greedy.length);
+  expect((await server.stats()).connections).toBe(1);
+  expect(await other.isServed()).toBeTrue();
+  expect(server.log).not.toContain('"level":"error"');
+});
+
 test("a burst of clients gets exactly the free places", async () => {
   const server = await start({ maxConnections: 50 });
   const burst = Array.from({ length: 200 }, () => new RawWebSocket(server.port));

@@ -10,17 +10,15 @@ import type { WebSocketApplication } from "../../contracts/websocket-application
 import { DebugStreams } from "../debug/streams.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { PublicError } from "../../lib/errors.ts";
-import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
+import { BUFFER_CHECK_INTERVAL_MS } from "../slow-consumers.ts";
 import { Webhooks, type Waiting } from "../webhooks/index.ts";
 import { SpoolFiles } from "../webhooks/spool-files.ts";
+import { Backlog } from "./backlog.ts";
 import type { Controlled } from "./control-socket.ts";
 import { CounterFiles } from "./counter-files.ts";
 import { listen, type SocketData } from "./listener.ts";
-import type { Backlog } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
-/** Buffers that have grown by less make no difference to the limits of slow clients. */
-const UNCHECKED_BYTES = 32 * 1024;
 /** The most that may wait in the webhooks of all applications together, in memory and as much again on the disk. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 /** The file in which earlier versions kept series of their own. */
@@ -35,7 +33,7 @@ export class RealtimeServer implements Controlled {
   readonly #spools: SpoolFiles;
   readonly #counters: ClusterCounters;
   readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
-  readonly #backlog: Backlog = { bytes: 0 };
+  readonly #backlog: Backlog;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #listener: Server<SocketData> | null = null;
 
@@ -50,6 +48,7 @@ export class RealtimeServer implements Controlled {
       (application) => this.#webhooksOf(application),
       this.#counters,
     );
+    this.#backlog = new Backlog(this.#cluster, this.#log);
   }
 
   /** Starts the timers; clients are let in from the first configuration on. */
@@ -57,7 +56,7 @@ export class RealtimeServer implements Controlled {
     mkdirSync(this.#config.dataDir, { recursive: true });
     rmSync(join(this.#config.dataDir, FORMER_METRICS_FILE), { force: true });
     this.#every(HEARTBEAT_INTERVAL_MS, () => beat(this.#cluster));
-    this.#every(BUFFER_CHECK_INTERVAL_MS, () => this.#closeSlowConsumers());
+    this.#every(BUFFER_CHECK_INTERVAL_MS, () => this.#backlog.check());
   }
 
   configure(config: ClusterConfig): void {
@@ -133,13 +132,6 @@ export class RealtimeServer implements Controlled {
   #publish(topic: string, frame: string): void {
     this.#backlog.bytes += frame.length;
     this.#listener?.publish(topic, frame);
-  }
-
-  #closeSlowConsumers(): void {
-    if (this.#backlog.bytes < UNCHECKED_BYTES) return;
-    this.#backlog.bytes = 0;
-    const count = closeSlowConsumers(this.#cluster);
-    if (count > 0) this.#log.warn({ count }, "clients that did not read were closed");
   }
 
   #every(intervalMs: number, act: () => void): void {
