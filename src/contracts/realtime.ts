@@ -50,7 +50,10 @@ const figures = {
   webhooks: z.strictObject({ delivered: count, failed: count, dropped: count }),
 };
 
-/** All but the connections begin at 0 with each process and only grow. */
+/**
+ * All but the connections are counted since the cluster or the application was created, over all its processes, and only
+ * grow. A power cut or a full disk may set them back.
+ */
 export const realtimeStatsSchema = z.strictObject({
   /** Of the whole server, with what removed applications have counted. */
   ...figures,

@@ -109,7 +109,6 @@ export class RealtimeServer implements Controlled {
     });
     this.#webhooks.set(id, made);
     made.configure(webhooks);
-    void made.resume();
     return made;
   }
 

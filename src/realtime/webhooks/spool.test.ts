@@ -58,7 +58,6 @@ test("the next process delivers the undelivered batches in order, before anythin
   server.received.splice(0);
   server.answers.clear();
   const second = live(file, ["/a"]);
-  await second.webhooks.resume();
   second.miss("four");
   await until(() => second.counters.delivered === 4);
   expect(channelsAt("/a")).toEqual(["one", "two", "three", "four"]);
@@ -109,7 +108,6 @@ test("the 5 minutes go on over a restart, with at least one attempt", async () =
   await first.webhooks.close();
   const second = startWebhooks({ spoolFile: file });
   second.clock.advance(10 * 60_000);
-  await second.webhooks.resume();
   second.webhooks.configure([{ url: server.url("/a"), eventTypes: ["cache_miss"], isBatched: true }]);
   await until(() => second.webhooks.counters.dropped === 1);
   expect(second.webhooks.counters.failed).toBe(1);
