@@ -3,6 +3,12 @@ import * as z from "zod/mini";
 import { REALTIME_VERSION } from "./versions.ts";
 import { webSocketApplicationSchema } from "./websocket-application.ts";
 
+/**
+ * The longest message that a server reads from a client. It is above `MAX_MESSAGE_BYTES`, so that an application's own
+ * limit answers first, with a clear reason. Each client can make the server keep as much in a message without an end.
+ */
+export const MAX_PAYLOAD_BYTES = 128 * 1024;
+
 export const processConfigSchema = z.strictObject({
   version: z.literal(REALTIME_VERSION),
   /** The cluster's id, for logs. */
@@ -44,7 +50,10 @@ const figures = {
   webhooks: z.strictObject({ delivered: count, failed: count, dropped: count }),
 };
 
-/** All but the connections begin at 0 with each process and only grow. */
+/**
+ * All but the connections are counted since the cluster or the application was created, over all its processes, and only
+ * grow. A power cut or a full disk may set them back.
+ */
 export const realtimeStatsSchema = z.strictObject({
   /** Of the whole server, with what removed applications have counted. */
   ...figures,

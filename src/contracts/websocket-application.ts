@@ -1,6 +1,9 @@
 // A WebSocket application, in the spec of its cluster and in the configuration of the realtime server.
 import * as z from "zod/mini";
 
+/** The most that an application can allow its clients as `maxMessageBytes`. */
+export const MAX_MESSAGE_BYTES = 100_000;
+
 const positive = z.int().check(z.positive());
 
 export const webhookEventTypes = [

@@ -206,8 +206,9 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
    */
   restoreUsers?(context: EngineContext<S>): Promise<void>;
   /**
-   * Whether a Pilvi of another version started the running process. That process does not understand this version and
-   * must be restarted; left out by an engine that is no part of Pilvi.
+   * Whether a Pilvi of another version started the process that runs, if any. That process does not understand this
+   * version and must be restarted. It is asked before each start as well, of whatever an earlier host or a power cut has
+   * left, so it must not throw. Left out by an engine that is no part of Pilvi.
    */
   isOutdated?(context: EngineContext<S>): boolean;
   /** Whether the engine answers its administrator now. */

@@ -158,6 +158,16 @@ describe("the count of subscribers", () => {
     expect(counts?.map(({ data }) => data)).toEqual([{ subscription_count: 1 }, { subscription_count: 50 }]);
   });
 
+  test("goes on when the wall clock is set back", () => {
+    const network = new TestCluster({ subscriptionCountEnabled: true });
+    const [one, two] = [network.connected(), network.connected()];
+    one.says("pusher:subscribe", { channel: "news" });
+    jest.setSystemTime(Date.now() - 3_600_000);
+    two.says("pusher:subscribe", { channel: "news" });
+    jest.advanceTimersByTime(SMALL_COUNT_INTERVAL_MS);
+    expect(one.take().at(-1)?.data).toEqual({ subscription_count: 2 });
+  });
+
   test("of more than 100 is sent at most every 5 s, and then correctly", () => {
     const network = new TestCluster({ subscriptionCountEnabled: true });
     const clients = Array.from({ length: 150 }, () => network.connected());

@@ -168,14 +168,14 @@ export class Application {
     if (channel.kind.isPresence || channel.countTimer !== null) return;
     const isLarge = channel.subscriptionCount > COUNT_THRESHOLD;
     const intervalMs = isLarge ? LARGE_COUNT_INTERVAL_MS : SMALL_COUNT_INTERVAL_MS;
-    const waitMs = channel.countSentAt + intervalMs - Date.now();
+    const waitMs = channel.countSentAt + intervalMs - performance.now();
     if (waitMs <= 0) return this.#sendCount(channel);
     channel.countTimer = setTimeout(() => this.#sendCount(channel), waitMs);
   }
 
   #sendCount(channel: Channel): void {
     channel.countTimer = null;
-    channel.countSentAt = Date.now();
+    channel.countSentAt = performance.now();
     const { name, subscriptionCount: count } = channel;
     if (this.#config.subscriptionCountEnabled) this.broadcast(channel, subscriptionCount(name, count));
     this.events.subscriptionCount(name, count);

@@ -15,8 +15,8 @@ export class Channel {
   readonly topic: string;
   subscriptionCount = 0;
   readonly members = new Map<string, Member>();
-  /** When the count was last sent, in milliseconds; it matters for large channels only. */
-  countSentAt = 0;
+  /** When the count was last sent, in milliseconds of the steady clock: the wall clock may be set back. */
+  countSentAt = -Infinity;
   /** Whether the application was notified, since its last event, of a cache miss. */
   isMissReported = false;
   /** The timer that sends a changed count. */

@@ -1,6 +1,6 @@
 // Clients that do not read are closed and counted, before they take much memory together.
 import { expect, test } from "bun:test";
-import { closeSlowConsumers } from "./slow-consumers.ts";
+import { closeByAnswers, closeSlowConsumers } from "./slow-consumers.ts";
 import { TestCluster } from "./test-support.ts";
 
 const MIB = 1024 ** 2;
@@ -27,4 +27,14 @@ test("the more clients are slow, the less may wait for each", () => {
   expect(clients.filter(({ closed }) => closed === null)).toHaveLength(500);
   const waiting = clients.reduce((sum, { buffered, closed }) => sum + (closed === null ? buffered : 0), 0);
   expect(waiting).toBeLessThanOrEqual(256 * MIB);
+});
+
+test("answers are checked apart, and what else waits for a client does not count", () => {
+  const network = new TestCluster();
+  const [reader, greedy] = [network.connected(), network.connected()];
+  for (const client of [reader, greedy]) client.buffered = 3 * MIB;
+  reader.bufferedAnswers = MIB;
+  greedy.bufferedAnswers = MIB + 1;
+  expect([closeByAnswers(network.cluster), closeByAnswers(network.cluster)]).toEqual([1, 0]);
+  expect([reader, greedy].map(({ closed }) => closed?.code)).toEqual([undefined, 4100]);
 });

@@ -6,10 +6,11 @@ import { OVER_CAPACITY } from "./protocol/close-codes.ts";
 /** How often buffers are checked. */
 export const BUFFER_CHECK_INTERVAL_MS = 100;
 
-/** The most bytes that may wait for one client while few clients are slow. */
+/** The most bytes that a check leaves waiting for one client while few clients are slow. */
 const MAX_BUFFERED_BYTES = 1024 ** 2;
 /**
- * The most bytes that may wait for all slow clients together; the more clients are slow, the less may wait for each.
+ * The most bytes that a check leaves waiting for all slow clients together; the more clients are slow, the less may wait
+ * for each.
  */
 const MAX_ALL_BUFFERED_BYTES = 256 * 1024 ** 2;
 const MIN_BUFFERED_BYTES = 64 * 1024;
@@ -19,10 +20,22 @@ const MIN_BUFFERED_BYTES = 64 * 1024;
  * @returns how many there were.
  */
 export function closeSlowConsumers(cluster: Cluster): number {
+  return closeAbove(cluster, ({ transport }) => transport.bufferedBytes());
+}
+
+/**
+ * As `closeSlowConsumers`, by waiting answers alone. A client decides how many answers it gets and how soon, so they
+ * cannot wait for the clock; published events can, and an honest reader has until then to read a burst of them.
+ */
+export function closeByAnswers(cluster: Cluster): number {
+  return closeAbove(cluster, ({ transport }) => transport.bufferedAnswerBytes());
+}
+
+function closeAbove(cluster: Cluster, bytesOf: (connection: Connection) => number): number {
   const waiting: { connection: Connection; bytes: number }[] = [];
   for (const { connections } of cluster.applications()) {
     for (const connection of connections.values()) {
-      const bytes = connection.transport.bufferedBytes();
+      const bytes = bytesOf(connection);
       if (bytes > MIN_BUFFERED_BYTES) waiting.push({ connection, bytes });
     }
   }

@@ -116,6 +116,8 @@ export class TestClient implements Transport {
   pings = 0;
   /** How many bytes the client pretends not to have read. */
   buffered = 0;
+  /** How many of them are answers. */
+  bufferedAnswers = 0;
   readonly #network: TestCluster;
   #frames: Frame[] = [];
 
@@ -195,6 +197,10 @@ export class TestClient implements Transport {
 
   bufferedBytes(): number {
     return this.buffered;
+  }
+
+  bufferedAnswerBytes(): number {
+    return this.bufferedAnswers;
   }
 }
 

@@ -8,7 +8,8 @@ export interface Transport {
   ping(): void;
   /**
    * Closes with a code and a reason. Frames that were sent before still arrive, and frames that are published
-   * afterwards do not. A client that does not read or does not answer is given up within seconds.
+   * afterwards do not. A client that does not read or does not answer is given up within seconds, or at once while too
+   * much waits for such clients.
    */
   close(code: number, reason: string): void;
   /** From now on the client gets what is published to the topic. */
@@ -18,6 +19,8 @@ export interface Transport {
   publishToOthers(topic: string, frame: string): void;
   /** Bytes that the client has not taken yet. */
   bufferedBytes(): number;
+  /** The most of them that can be frames of `send`, which are answers nearly all, and not published. */
+  bufferedAnswerBytes(): number;
 }
 
 /** Sends a frame to all clients that joined a topic; the frame is made once and shared. */

@@ -21,11 +21,7 @@ const settings: [name: string, member: string, uses: string[]][] = [
     // The protocol has the same name for it, which is in frames for clients.
     [`${REALTIME}/cluster.ts`, `${REALTIME}/protocol/frames.ts`, "src/cli/websockets/subscriber.ts"],
   ],
-  [
-    "max_message_size",
-    "maxMessageBytes",
-    [`${REALTIME}/server/listener.ts`, "src/engines/realtime/index.ts"],
-  ],
+  ["max_message_size", "maxMessageBytes", [`${REALTIME}/server/listener.ts`]],
   [
     "client_events_enabled",
     "clientEventsEnabled",

@@ -1,5 +1,7 @@
 // Clients that stall or die, limits under a burst, changes while clients are connected, and the end of the server.
 import { afterEach, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { until } from "../support/pilvi/pilvi.ts";
 import { handshakeOf, messageOf, RawWebSocket, type RawOptions } from "../support/wire/raw-websocket.ts";
 import { APP, application, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
@@ -82,6 +84,25 @@ test("clients that do not read are closed with 4100 and counted; others get ever
   expect(eventsOf(late)).toBeWithin(1, count + 1);
 });
 
+test("clients that ask for the same event again and again and do not read it are gone, and others are served", async () => {
+  const server = await start();
+  const other = await greeted(server);
+  await server.pusher().trigger("cache-news", "event", "x".repeat(EVENT_BYTES));
+  const [subscribing, leaving] = ["pusher:subscribe", "pusher:unsubscribe"].map((event) =>
+    messageOf(event, { channel: "cache-news" }),
+  ) as [Buffer, Buffer];
+  const flood = Buffer.concat(Array.from({ length: 4_000 }, () => [subscribing, leaving]).flat());
+  const greedy = await Promise.all(Array.from({ length: 10 }, () => greeted(server)));
+  for (const client of greedy) {
+    client.socket.pause();
+    client.write(flood);
+  }
+  await until("they are closed", async () => (await server.stats()).slowConsumers === greedy.length);
+  expect((await server.stats()).connections).toBe(1);
+  expect(await other.isServed()).toBeTrue();
+  expect(server.log).not.toContain('"level":"error"');
+});
+
 test("a burst of clients gets exactly the free places", async () => {
   const server = await start({ maxConnections: 50 });
   const burst = Array.from({ length: 200 }, () => new RawWebSocket(server.port));
@@ -125,6 +146,16 @@ test("a change reaches open connections, and only those it affects", async () =>
   await configure({ maxMessageBytes: 1_000, secrets: [{ secret: APP.secret, expiresAt: null }] });
   home.write(messageOf("pusher:ping", "x".repeat(2_000)));
   expect(await home.closed()).toBe(1009);
+});
+
+test("waiting webhooks of an application that was removed while no server ran are deleted", async () => {
+  const server = await start();
+  await server.stop();
+  const left = join(server.folder, "data/webhooks-removed");
+  writeFileSync(left, "waits");
+  await server.start();
+  await server.configure();
+  expect(existsSync(left)).toBeFalse();
 });
 
 test("a stopping server closes all clients with 4200, spread over time, and serves the remaining ones", async () => {

@@ -38,7 +38,7 @@ export function cluster(
       storage_bytes: 41_943_040,
       limits: {
         max_connections: 100,
-        total_memory_bytes: 812_859_968,
+        total_memory_bytes: 824_967_168,
         max_processes: 112,
         enforced_by: "cgroup-v2",
       },

@@ -1,13 +1,13 @@
 // How the host runs a realtime server, which is a part of Pilvi: Bun with the built code of `src/realtime`.
 import { availableParallelism } from "node:os";
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod/mini";
-import type { ProcessConfig } from "../../contracts/realtime.ts";
+import { MAX_PAYLOAD_BYTES, type ProcessConfig } from "../../contracts/realtime.ts";
 import { REALTIME_VERSION } from "../../contracts/versions.ts";
 import type { RealtimeSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { PublicError } from "../../lib/errors.ts";
+import { readIfPresent } from "../../lib/files.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import type { Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
@@ -25,8 +25,8 @@ const OWN_OPEN_FILES = 128;
  * garbage collections.
  */
 const OWN_MEMORY_BYTES = 768 * 1024 ** 2;
-/** A connection with its subscriptions, of which most clients have a few. */
-const CONNECTION_BYTES = 64 * 1024;
+/** A connection with its subscriptions, of which most clients have a few, and with a message that is not complete yet. */
+const CONNECTION_BYTES = 64 * 1024 + MAX_PAYLOAD_BYTES;
 
 /** Threads of Bun: a fixed number, and more for each processor. */
 const OWN_THREADS = 96;
@@ -70,9 +70,8 @@ export const realtime: Engine<RealtimeSpec> = {
   explain,
 };
 
-function limits({ maxConnections, applications }: RealtimeSpec, machineBytes: number): Limits {
-  const largestMessage = Math.max(0, ...applications.map(({ maxMessageBytes }) => maxMessageBytes));
-  const desiredBytes = OWN_MEMORY_BYTES + maxConnections * (CONNECTION_BYTES + largestMessage);
+function limits({ maxConnections }: RealtimeSpec, machineBytes: number): Limits {
+  const desiredBytes = OWN_MEMORY_BYTES + maxConnections * CONNECTION_BYTES;
   return {
     memoryBytes: grantedMemory(desiredBytes, machineBytes),
     maxConnections: connectionsWithin(openFileLimit(), maxConnections),
@@ -113,10 +112,17 @@ function processConfig({
   };
 }
 
-/** A server of another version would understand no message of this version. */
+/**
+ * A server of another version would understand no message of this version. A file that cannot be read, as a power cut
+ * may leave it, says nothing of the version; the start writes it anew.
+ */
 function isOutdated({ paths }: EngineContext<RealtimeSpec>): boolean {
-  const path = join(paths.confDir, CONFIG_FILE);
-  return existsSync(path) && !z.safeParse(versioned, JSON.parse(readFileSync(path, "utf8"))).success;
+  try {
+    const text = readIfPresent(join(paths.confDir, CONFIG_FILE));
+    return text !== null && !z.safeParse(versioned, JSON.parse(text)).success;
+  } catch {
+    return true;
+  }
 }
 
 function explain(logTail: string): string {

@@ -2,13 +2,14 @@
 import type { Server } from "bun";
 import { codeOf, PublicError } from "../../lib/errors.ts";
 import type { Cluster, Handshake } from "../cluster.ts";
-import type { ProcessConfig } from "../../contracts/realtime.ts";
+import { MAX_PAYLOAD_BYTES, type ProcessConfig } from "../../contracts/realtime.ts";
 import type { Connection } from "../connection.ts";
 import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
+import type { Backlog } from "./backlog.ts";
 import { ConnectionBounds } from "./connection-bounds.ts";
-import { SocketTransport, type Backlog, type Socket } from "./socket-transport.ts";
+import { SocketTransport, type Socket } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
 /** The data of a socket. */
@@ -34,16 +35,17 @@ export interface SocketHandlers {
   close(socket: ClientSocket): void;
 }
 
-/**
- * Above the largest message of any application, so that the application's own limit answers first, with a clear reason.
- */
-const MAX_PAYLOAD_BYTES = 256 * 1024;
 /** Above the limit of the HTTP API, which answers with a reason. */
 const MAX_BODY_BYTES = 2 * 1024 ** 2;
 /** The libraries of servers keep connections for their next event. */
 const KEEP_ALIVE_SECONDS = 120;
-/** A single burst may fill a buffer beyond the limit for slow consumers; nothing is dropped below this size. */
+/**
+ * A single burst of published events may fill a buffer beyond the limit for slow consumers; nothing is dropped below
+ * this size.
+ */
 const MAX_BURST_BYTES = 16 * 1024 ** 2;
+/** The longest pong of RFC 6455. */
+const PONG_BYTES = 127;
 
 const SOCKET_OPTIONS = {
   maxPayloadLength: MAX_PAYLOAD_BYTES,
@@ -127,8 +129,16 @@ export function socketHandlers(cluster: Cluster, backlog: Backlog, log: Log): So
     open: guarded((socket) => {
       socket.data.connection = cluster.accept(new SocketTransport(socket, backlog), socket.data.handshake);
     }),
-    message: guarded(receive),
-    ping: (socket) => socket.data.connection?.received(),
+    message: guarded((socket, message) => {
+      receive(socket, message);
+      // Not before, since a client must not be closed in the middle of its message.
+      backlog.checkAnswers();
+    }),
+    ping: (socket) => {
+      // Bun has answered, and does not say whether the answer waits.
+      backlog.bytes += PONG_BYTES;
+      socket.data.connection?.received();
+    },
     pong: (socket) => socket.data.connection?.received(),
     close: guarded((socket) => socket.data.connection?.closed()),
   };

@@ -10,16 +10,15 @@ import type { WebSocketApplication } from "../../contracts/websocket-application
 import { DebugStreams } from "../debug/streams.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { PublicError } from "../../lib/errors.ts";
-import { BUFFER_CHECK_INTERVAL_MS, closeSlowConsumers } from "../slow-consumers.ts";
+import { BUFFER_CHECK_INTERVAL_MS } from "../slow-consumers.ts";
 import { Webhooks, type Waiting } from "../webhooks/index.ts";
+import { SpoolFiles } from "../webhooks/spool-files.ts";
+import { Backlog } from "./backlog.ts";
 import type { Controlled } from "./control-socket.ts";
 import { CounterFiles } from "./counter-files.ts";
 import { listen, type SocketData } from "./listener.ts";
-import type { Backlog } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
-/** Buffers that have grown by less make no difference to the limits of slow clients. */
-const UNCHECKED_BYTES = 32 * 1024;
 /** The most that may wait in the webhooks of all applications together, in memory and as much again on the disk. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
 /** The file in which earlier versions kept series of their own. */
@@ -31,9 +30,10 @@ export class RealtimeServer implements Controlled {
   readonly #cluster: Cluster;
   readonly #debug = new DebugStreams();
   readonly #webhooks = new Map<string, Webhooks>();
+  readonly #spools: SpoolFiles;
   readonly #counters: ClusterCounters;
   readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
-  readonly #backlog: Backlog = { bytes: 0 };
+  readonly #backlog: Backlog;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #listener: Server<SocketData> | null = null;
 
@@ -42,11 +42,13 @@ export class RealtimeServer implements Controlled {
     this.#log = log.child({ server: config.id });
     const files = new CounterFiles(join(config.dataDir, "counters"), this.#log);
     this.#counters = new ClusterCounters(config.id, files);
+    this.#spools = new SpoolFiles(config.dataDir, this.#log);
     this.#cluster = new Cluster(
       (topic, frame) => this.#publish(topic, frame),
       (application) => this.#webhooksOf(application),
       this.#counters,
     );
+    this.#backlog = new Backlog(this.#cluster, this.#log);
   }
 
   /** Starts the timers; clients are let in from the first configuration on. */
@@ -54,7 +56,7 @@ export class RealtimeServer implements Controlled {
     mkdirSync(this.#config.dataDir, { recursive: true });
     rmSync(join(this.#config.dataDir, FORMER_METRICS_FILE), { force: true });
     this.#every(HEARTBEAT_INTERVAL_MS, () => beat(this.#cluster));
-    this.#every(BUFFER_CHECK_INTERVAL_MS, () => this.#closeSlowConsumers());
+    this.#every(BUFFER_CHECK_INTERVAL_MS, () => this.#backlog.check());
   }
 
   configure(config: ClusterConfig): void {
@@ -98,7 +100,7 @@ export class RealtimeServer implements Controlled {
     const made = new Webhooks({
       applicationId: id,
       credentials: () => this.#credentialsOf(id),
-      spoolFile: join(this.#config.dataDir, `webhooks-${id}`),
+      spoolFile: this.#spools.pathOf(id),
       allowPrivate: this.#config.allowPrivateWebhooks,
       counters: this.#counters.of(id),
       waiting: this.#waiting,
@@ -107,7 +109,6 @@ export class RealtimeServer implements Controlled {
     });
     this.#webhooks.set(id, made);
     made.configure(webhooks);
-    void made.resume();
     return made;
   }
 
@@ -124,18 +125,12 @@ export class RealtimeServer implements Controlled {
       void webhooks.close();
       this.#webhooks.delete(id);
     }
+    this.#spools.keepOnly(kept);
   }
 
   #publish(topic: string, frame: string): void {
     this.#backlog.bytes += frame.length;
     this.#listener?.publish(topic, frame);
-  }
-
-  #closeSlowConsumers(): void {
-    if (this.#backlog.bytes < UNCHECKED_BYTES) return;
-    this.#backlog.bytes = 0;
-    const count = closeSlowConsumers(this.#cluster);
-    if (count > 0) this.#log.warn({ count }, "clients that did not read were closed");
   }
 
   #every(intervalMs: number, act: () => void): void {

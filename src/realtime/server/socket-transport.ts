@@ -1,22 +1,26 @@
 // The transport of a connection, on Bun's WebSocket server.
 import type { ServerWebSocket } from "bun";
 import type { Transport } from "../transport.ts";
-
-/** How much may have begun to wait in buffers; as long as it is little, no socket need be checked. */
-export interface Backlog {
-  /** No buffer has grown by more than this since it was 0. */
-  bytes: number;
-}
+import type { Backlog } from "./backlog.ts";
 
 /** The part of Bun's socket that is used. */
 export type Socket = Pick<
   ServerWebSocket<unknown>,
-  "sendText" | "publishText" | "subscribe" | "unsubscribe" | "ping" | "close" | "getBufferedAmount"
+  | "sendText"
+  | "publishText"
+  | "subscribe"
+  | "unsubscribe"
+  | "ping"
+  | "close"
+  | "terminate"
+  | "getBufferedAmount"
 >;
 
 export class SocketTransport implements Transport {
   readonly #socket: Socket;
   readonly #backlog: Backlog;
+  /** No more answers waited when an answer last began to wait. */
+  #answerBytes = 0;
 
   constructor(socket: Socket, backlog: Backlog) {
     this.#socket = socket;
@@ -25,7 +29,7 @@ export class SocketTransport implements Transport {
 
   send(frame: string): void {
     // Bun returns a number that is not positive when the socket did not take the frame at once.
-    if (this.#socket.sendText(frame) <= 0) this.#backlog.bytes += frame.length;
+    if (this.#socket.sendText(frame) <= 0) this.#waits(frame);
   }
 
   ping(): void {
@@ -35,7 +39,8 @@ export class SocketTransport implements Transport {
   close(code: number, reason: string): void {
     // Bun leaves all topics, and ends the socket some 4 s later whatever the client does; `terminate` would do nothing
     // any more.
-    this.#socket.close(code, reason);
+    if (this.#backlog.mayLinger(this.#socket.getBufferedAmount())) this.#socket.close(code, reason);
+    else this.#socket.terminate();
   }
 
   join(topic: string): void {
@@ -53,5 +58,16 @@ export class SocketTransport implements Transport {
 
   bufferedBytes(): number {
     return this.#socket.getBufferedAmount();
+  }
+
+  bufferedAnswerBytes(): number {
+    return this.#answerBytes === 0 ? 0 : Math.min(this.#answerBytes, this.#socket.getBufferedAmount());
+  }
+
+  #waits(answer: string): void {
+    const bytes = Buffer.byteLength(answer);
+    this.#backlog.bytes += bytes;
+    this.#backlog.answerBytes += bytes;
+    this.#answerBytes = Math.min(this.#answerBytes + bytes, this.#socket.getBufferedAmount());
   }
 }

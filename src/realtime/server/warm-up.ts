@@ -8,7 +8,7 @@ import {
 import type { ApplicationEvents } from "../events.ts";
 import type { Log } from "../../lib/line-log.ts";
 import { answer, socketHandlers, type ClientSocket, type SocketData } from "./listener.ts";
-import type { Backlog } from "./socket-transport.ts";
+import { Backlog } from "./backlog.ts";
 
 /** Enough for the code of a connection to be compiled; more would cost the start more than they save. */
 const CONNECTIONS = 800;
@@ -24,7 +24,7 @@ const SUBSCRIBE = JSON.stringify({ event: "pusher:subscribe", data: { channel: "
 export function warmUp(log: Log): number {
   const cluster = new Cluster(ignore, () => NO_EVENTS);
   cluster.configure({ maxConnections: ROUND, applications: [APPLICATION] });
-  const backlog: Backlog = { bytes: 0 };
+  const backlog = new Backlog(cluster, log);
   const handlers = socketHandlers(cluster, backlog, log);
   for (let done = 0; done < CONNECTIONS; done += ROUND) {
     const sockets = Array.from({ length: ROUND }, () => new SilentSocket());
@@ -72,6 +72,8 @@ class SilentSocket implements ClientSocket {
   }
 
   close(): void {}
+
+  terminate(): void {}
 }
 
 function ignore(): void {}

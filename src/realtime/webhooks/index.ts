@@ -3,7 +3,7 @@ import type { Log } from "../../lib/line-log.ts";
 import type { Webhook as WebhookConfig, WebhookEventType } from "../../contracts/websocket-application.ts";
 import type { DebugTap } from "../debug/tap.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
-import type { Batch, Waiting, WebhookCounters } from "./batch.ts";
+import type { Waiting, WebhookCounters } from "./batch.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { Departures } from "./departures.ts";
 import type { Resolve } from "./guard.ts";
@@ -57,8 +57,10 @@ export interface WebhooksOptions {
  * queue of its own of up to 10,000 requests or 4 MB, which drops its oldest when it is full.
  *
  * Delivery is at least once: the customer may see a batch twice, when the answer was lost or the process ended before
- * it came. A batch is in the spool before its first attempt, so a kill of the process loses no more than the events of
- * the last 50 ms and departures that are held back; a power cut may lose some seconds. An orderly end loses nothing.
+ * it came. A batch is in the spool before its first attempt, so of what happened before a kill of the process no more is
+ * lost than the batched events of the last 50 ms and departures that are held back. The next process knows none of the
+ * former connections: it reports no departure of clients that do not return, and an arrival of those that do. A power cut
+ * may lose some seconds. An orderly end loses nothing.
  */
 export class Webhooks implements ApplicationEvents {
   /** Batches and attempts. */
@@ -68,8 +70,7 @@ export class Webhooks implements ApplicationEvents {
   #webhooks = new Map<string, Webhook>();
   /** The events that at least one webhook wants; any other event costs no more than a look in here. */
   #wanted = new Set<WebhookEventType>();
-  /** The batches that an earlier process left, until the webhooks are known; null before they are read. */
-  #kept: Batch[] | null = null;
+  #hasResumed = false;
   #cancelFlush: (() => void) | null = null;
   #closed = false;
 
@@ -94,7 +95,8 @@ export class Webhooks implements ApplicationEvents {
 
   /**
    * Sets the webhooks from now on. A webhook is known by its URL: a change of its types or filter concerns later
-   * events, and the unsent events of a removed webhook are dropped.
+   * events, and the unsent events of a removed webhook are dropped. The first call goes on with the batches that an
+   * earlier process had not delivered.
    */
   configure(webhooks: WebhookConfig[]): void {
     if (this.#closed) return;
@@ -110,15 +112,6 @@ export class Webhooks implements ApplicationEvents {
     for (const webhook of former.values()) webhook.discard();
     this.#wanted = new Set(webhooks.flatMap((each) => each.eventTypes));
     this.#resumeKept();
-  }
-
-  /**
-   * Goes on with the batches that an earlier process had not delivered. The first `configure` does so too, before or
-   * after.
-   */
-  resume(): Promise<void> {
-    this.#kept ??= this.#delivery.spool.load();
-    return Promise.resolve();
   }
 
   /**
@@ -206,8 +199,9 @@ export class Webhooks implements ApplicationEvents {
   }
 
   #resumeKept(): void {
-    this.#kept ??= this.#delivery.spool.load();
-    for (const batch of this.#kept.splice(0)) {
+    if (this.#hasResumed) return;
+    this.#hasResumed = true;
+    for (const batch of this.#delivery.spool.load()) {
       const webhook = this.#webhooks.get(batch.webhook);
       if (webhook === undefined) this.#delivery.spool.remove(batch);
       else webhook.resume(batch);

@@ -1,20 +1,24 @@
 // A WebSocket cluster is available when it takes a signed request of every application.
 import { afterEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { ensureLogin } from "./login.ts";
 
 const first = { appId: "10001", key: "one", secret: "s1" };
 const second = { appId: "10002", key: "two", secret: "s2" };
 let server: Bun.Server<undefined>;
 
-/** A server that knows some applications, and answers for the others as the protocol demands. */
+/**
+ * A server that knows some applications, and answers for the others as the protocol demands. It does not list channels,
+ * of which there may be very many.
+ */
 function serve(...known: (typeof first)[]): string {
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
       const { pathname, searchParams: query } = new URL(request.url);
-      const application = known.find(({ appId }) => pathname === `/apps/${appId}/channels`);
+      const application = known.find(({ appId }) => pathname === `/apps/${appId}/channels/pilvi`);
       if (application === undefined) return new Response("unknown", { status: 404 });
       const { key, secret } = application;
       const signed = `auth_key=${key}&auth_timestamp=${query.get("auth_timestamp")}&auth_version=1.0`;
@@ -44,6 +48,23 @@ test.each([
   await expect(ensureLogin({ url, applications: [first, second] })).rejects.toThrow(
     `A signed request at ${url} did not work: the answer was ${status}.`,
   );
+});
+
+test("an answer without an end is not read", async () => {
+  let isCancelled = false;
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+          cancel: () => void (isCancelled = true),
+        }),
+      ),
+  });
+  await ensureLogin({ url: `http://127.0.0.1:${server.port}`, applications: [] });
+  await until("the server is told", () => isCancelled);
 });
 
 test("a login fails when no server listens", async () => {

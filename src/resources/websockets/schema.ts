@@ -129,7 +129,7 @@ const meta = z
         description: "The limits in force.",
         example: {
           max_connections: 100,
-          total_memory_bytes: 812_859_968,
+          total_memory_bytes: 824_967_168,
           max_processes: 112,
           enforced_by: "cgroup-v2",
         },

@@ -1,7 +1,10 @@
 // The settings of a WebSocket application: each with its bounds, its default, its description and its place in the
 // contract. The API's bodies and answers, the columns of the row and the spec derive from them.
 import { z } from "zod";
-import { DEFAULT_WEBSOCKET_SETTINGS as DEFAULTS } from "../../../contracts/websocket-application.ts";
+import {
+  DEFAULT_WEBSOCKET_SETTINGS as DEFAULTS,
+  MAX_MESSAGE_BYTES,
+} from "../../../contracts/websocket-application.ts";
 import type { WebSocketSettings } from "../../../contracts/websocket-application.ts";
 import { webhook, webhookOf } from "./webhook.ts";
 
@@ -58,7 +61,7 @@ export const newFields = {
   max_message_size: z
     .int()
     .min(1000)
-    .max(100_000)
+    .max(MAX_MESSAGE_BYTES)
     .meta({ description: "The longest message that a client may send, in bytes.", example: 10_000 })
     .default(DEFAULTS.maxMessageBytes),
   max_connections: z.int().min(1).max(10_000).optional().meta({

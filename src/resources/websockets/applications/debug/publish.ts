@@ -54,7 +54,7 @@ function unavailable(cause: unknown): ApiError {
   });
 }
 
-/** A channel without subscribers is left out of the answer. */
+/** The answer has the channel with its subscribers, 0 without any. */
 function countIn(text: string, channel: string): number {
   const { channels = {} } = JSON.parse(text) as {
     channels?: Record<string, { subscription_count?: number }>;
