@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { abilitiesOf, type Role } from "../../api/auth/abilities.ts";
 import { recordAudit } from "../../api/auth/audit.ts";
-import type { Principal } from "../../api/auth/auth.ts";
+import { holdRights, type Principal } from "../../api/auth/auth.ts";
 import { ApiError, forbidden, notFound } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database, Transaction } from "../../store/database.ts";
@@ -122,9 +122,10 @@ export async function removeMember(
   await revokeTokensBeyond(tx, { organizationId, userId }, []);
 }
 
-/** A member that the principal may change. @throws ApiError 403, 404 */
+/** A member that the principal may change. @throws ApiError 401, 403, 404 */
 async function lockMember(tx: Transaction, principal: Principal, id: string): Promise<MemberRow> {
   await lockMembers(tx, principal.organizationId);
+  await holdRights(tx, principal);
   const [member] = await listMembers(tx, principal.organizationId, id);
   if (member === undefined) throw notFound("member");
   refuseOwnerChange(principal, member.role);

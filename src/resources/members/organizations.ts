@@ -1,7 +1,7 @@
 // The operations on the organizations of the signed-in user: list, make, rename.
 import { z } from "zod";
 import { recordAudit } from "../../api/auth/audit.ts";
-import type { SessionPrincipal } from "../../api/auth/auth.ts";
+import { holdRights, type SessionPrincipal } from "../../api/auth/auth.ts";
 import { DEFAULT_ORGANIZATION } from "../../api/auth/tokens.ts";
 import { ApiError, forbidden, invalid, notFound } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
@@ -10,6 +10,7 @@ import type { Database } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/violations.ts";
 import { insertMember, organizationsOf, sessionUserOf } from "../accounts/index.ts";
 import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
+import { lockMembers } from "./store.ts";
 import { organizationName, ownOrganizationResource, type OwnOrganizationResource } from "./schema.ts";
 
 const TAG = "Organizations";
@@ -66,15 +67,18 @@ function createOperation(db: Database): AnyOperation {
 
 async function createOrganization(
   db: Database,
-  { userId, address }: SessionPrincipal,
+  principal: SessionPrincipal,
   name: string,
   requestId: string,
 ): Promise<OwnOrganizationResource> {
   if (name === DEFAULT_ORGANIZATION) throw takenName();
+  const { userId, address } = principal;
   const id = newId("org");
   return await db.begin(async (tx) => {
     // Other creates of the user wait.
     await tx`select from users where id = ${userId} for no key update`;
+    await lockMembers(tx, principal.organizationId);
+    await holdRights(tx, principal);
     const [owned] = await tx<{ n: number }[]>`
       select count(*)::int as n from members where user_id = ${userId} and role = 'owner'`;
     if ((owned?.n ?? 0) >= MAX_OWNED) {

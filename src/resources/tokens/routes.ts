@@ -1,6 +1,7 @@
 // The operations on tokens of the organization.
 import { z } from "zod";
 import { recordAudit } from "../../api/auth/audit.ts";
+import { holdRights } from "../../api/auth/auth.ts";
 import { insertToken, newToken as newPlaintext } from "../../api/auth/tokens.ts";
 import { ApiError, notFound } from "../../api/jsonapi/errors.ts";
 import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
@@ -69,7 +70,9 @@ async function create(
   const id = newId("token");
   const token = newPlaintext();
   return await db.begin(async (tx) => {
-    if ((await countTokens(tx, organizationId)) >= MAX_TOKENS) {
+    const tokens = await countTokens(tx, organizationId);
+    await holdRights(tx, principal);
+    if (tokens >= MAX_TOKENS) {
       throw new ApiError(409, `The organization has ${MAX_TOKENS} tokens already. Revoke some first.`);
     }
     await insertToken(tx, {
