@@ -83,7 +83,8 @@ describe("a push", () => {
     await using server = serveRepository(repository);
     const command = `${"0".repeat(40)} ${"1".repeat(40)} refs/heads/main\0report-status`;
     const line = `${(command.length + 4).toString(16).padStart(4, "0")}${command}0000`;
-    const pack = Buffer.concat([Buffer.from("PACK"), Buffer.from([0, 0, 0, 2, 0, 1, 0, 0])]);
+    // Its head, and the first byte of an object, which git gets only when more has come.
+    const pack = Buffer.concat([Buffer.from("PACK"), Buffer.from([0, 0, 0, 2, 0, 1, 0, 0, 0x95])]);
     const client = new AbortController();
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(new Uint8Array(Buffer.concat([Buffer.from(line), pack]))),
@@ -127,6 +128,27 @@ describe("a push", () => {
     await git(folder.path, "clone", "--quiet", server.url, "copy");
     expect(existsSync(join(folder.path, "copy", "a"))).toBe(true);
     expect((await repository.branches()).map(({ name }) => name)).toEqual(["main"]);
+  });
+
+  test("by a caller who may not go on before its end changes nothing", async () => {
+    using folder = testFolder();
+    const repository = await openRepository(folder.path);
+    let [mayGoOn, calls] = [false, 0];
+    await using server = serveRepository(repository, {
+      mayGoOn: () => Promise.resolve(mayGoOn),
+      onPush: () => {
+        calls += 1;
+        return Promise.resolve(texts("x\n"));
+      },
+    });
+    const work = await developer(folder.path);
+    expect((await tryGit(work, "push", server.url, "main")).code).not.toBe(0);
+    mayGoOn = true;
+    await git(work, "push", server.url, "main");
+    mayGoOn = false;
+    expect((await tryGit(work, "push", "--delete", server.url, "main")).code).not.toBe(0);
+    expect((await repository.branches()).map(({ name }) => name)).toEqual(["main"]);
+    expect(calls).toBe(1);
   });
 
   test("neither sees nor changes the branches of Pilvi's own", async () => {

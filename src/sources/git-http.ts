@@ -1,6 +1,7 @@
 // Serves a repository to git's own clients over HTTP, through git's own program for it.
 import { failpoint } from "../lib/failpoint.ts";
 import { ByteReader } from "./byte-reader.ts";
+import { SourceRefusal } from "./faults.ts";
 import { GitProcess } from "./git.ts";
 import { withProgress } from "./push-progress.ts";
 import { PushRecord } from "./push-records.ts";
@@ -18,6 +19,11 @@ export interface GitHttpOptions {
    * push is kept for `reportLeftPushes`.
    */
   onPush(branches: PushedBranch[], again: () => void): Promise<AsyncIterable<string>>;
+  /**
+   * Asked while a push comes, and before its last byte, whether its caller still may; a push that is refused changes
+   * nothing.
+   */
+  mayGoOn?(): Promise<boolean>;
   /** The largest pack that is taken, where the repository has less room than a pack may have. */
   roomBytes?: number;
   deadlineMs?: number;
@@ -27,6 +33,9 @@ type Service = "git-receive-pack" | "git-upload-pack";
 
 const DEADLINE_MS = 15 * 60_000;
 const MAX_HEADER_BYTES = 16 << 10;
+
+/** The time after which a push that still comes asks about its caller again. */
+const ASK_MS = 1_000;
 
 /** The request is none of git's clients. */
 const NOT_FOUND = { status: 404, text: "There is nothing here but a git repository." };
@@ -53,7 +62,7 @@ export async function serveGit(
   const pushed = record === null ? null : afterPush(repository, run, record, options);
   // A client that has gone asks for no texts, and then nobody else waits for them.
   pushed?.catch(() => {});
-  void feed(run, request);
+  void feed(run, isChange ? admitted(request, options) : (request.body ?? []));
   const reader = new ByteReader(run.child.stdout, Infinity);
   const head = await headOf(reader);
   if (head === null) {
@@ -147,15 +156,40 @@ function settingsOf({ limits }: Repository, options: GitHttpOptions): Record<str
   };
 }
 
+/**
+ * The body of a push, as long as its caller may go on. Without the last byte, git changes nothing.
+ * @throws SourceRefusal
+ */
+async function* admitted(
+  { body }: Request,
+  { mayGoOn = () => Promise.resolve(true) }: GitHttpOptions,
+): AsyncGenerator<Uint8Array> {
+  let last = new Uint8Array();
+  let askedAt = performance.now();
+  const ask = async () => {
+    if (!(await mayGoOn())) throw new SourceRefusal(FORBIDDEN.text);
+    askedAt = performance.now();
+  };
+  for await (const part of body ?? []) {
+    if (performance.now() - askedAt > ASK_MS) await ask();
+    const whole = Buffer.concat([last, part]);
+    yield whole.subarray(0, -1);
+    last = new Uint8Array(whole.subarray(-1));
+  }
+  await ask();
+  yield last;
+}
+
 /** Gives git the body of the request as fast as git takes it. */
-async function feed(run: GitProcess, request: Request): Promise<void> {
+async function feed(run: GitProcess, body: AsyncIterable<Uint8Array> | Uint8Array[]): Promise<void> {
   const { stdin } = run.child;
   try {
-    for await (const part of request.body ?? []) {
+    for await (const part of body) {
       void stdin.write(part);
       await stdin.flush();
     }
-  } catch {
+  } catch (error) {
+    if (error instanceof SourceRefusal) run.kill();
     // Git has ended, or the client has gone: the answer says which.
   } finally {
     await Promise.resolve(stdin.end()).catch(() => {});

@@ -12,7 +12,7 @@ import { fetchBranch, type FetchSource } from "./fetch.ts";
 import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
 import { checkedHash, checkRef } from "./names.ts";
 import { RepositoryStorage } from "./storage.ts";
-import { commitArchive, type CommitText } from "./upload.ts";
+import { commitArchive, type CommitText, type Upload } from "./upload.ts";
 
 const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
 const MAX_BRANCHES = 1_000;
@@ -82,19 +82,20 @@ export class Repository {
   /**
    * Makes a commit of an archive (tar, plain or with gzip), whose files replace all files of the branch.
    * @param ref the full name of the branch.
+   * @param options.confirm called when the whole archive has come, before the branch changes.
    * @returns the hash of the commit.
-   * @throws SourceRefusal when the archive is refused; the branch is then as before.
+   * @throws SourceRefusal when the archive is refused, or what `confirm` throws; the branch is then as before.
    */
   commitUpload(
     archive: ReadableStream<Uint8Array>,
     ref: string,
     text: CommitText,
-    signal?: AbortSignal,
+    { signal, ...given }: Pick<Upload, "confirm"> & { signal?: AbortSignal } = {},
   ): Promise<string> {
     checkRef(ref);
     return this.#write(async () => {
       const parent = await this.resolve(ref);
-      const upload = { archive, ref, parent, text, limits: this.limits };
+      const upload = { archive, ref, parent, text, limits: this.limits, ...given };
       const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
       const hash = await commitArchive(this.git, upload, options);
       this.reportedTips.set(ref, hash);

@@ -250,7 +250,7 @@ describe("an upload", () => {
         cancel.abort();
       },
     });
-    expect(await refusalOf(repository.commitUpload(endless, REF, TEXT, cancel.signal))).toContain(
+    expect(await refusalOf(repository.commitUpload(endless, REF, TEXT, { signal: cancel.signal }))).toContain(
       "it was cancelled.",
     );
   });

@@ -1,6 +1,7 @@
 // Makes a commit of an uploaded archive. Nothing is unpacked: each file goes from the archive into git's own stream.
 import type { SourceLimits } from "./bounds.ts";
 import { ByteReader, unzipped } from "./byte-reader.ts";
+import { PublicError } from "../lib/errors.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { GitProcess, type GitOptions, type GitProgram } from "./git.ts";
 import { archivePath, checkLink } from "./paths.ts";
@@ -21,6 +22,8 @@ export interface Upload {
   parent: string | null;
   text: CommitText;
   limits: SourceLimits;
+  /** Called when the whole archive has come; the upload is refused when it throws a PublicError. */
+  confirm?(): Promise<void>;
 }
 
 const HEADER_BYTES = 2_048;
@@ -30,7 +33,8 @@ const WHAT = "The upload could not be stored";
 /**
  * Stores the archive as the whole content of a new commit.
  * @returns the hash of the commit.
- * @throws SourceRefusal when the archive is malformed or beyond the limits; nothing is stored then.
+ * @throws SourceRefusal when the archive is malformed or beyond the limits, or what `confirm` throws; nothing is stored
+ * then.
  */
 export async function commitArchive(git: GitProgram, upload: Upload, options: GitOptions): Promise<string> {
   const { archive, limits } = upload;
@@ -51,7 +55,7 @@ export async function commitArchive(git: GitProgram, upload: Upload, options: Gi
   } catch (error) {
     run.kill();
     await source.cancel().catch(() => {});
-    if (error instanceof SourceRefusal) throw error;
+    if (error instanceof PublicError) throw error;
     // A broken pipe says nothing; git's own words do.
     await run.succeeded(WHAT);
     throw error;
@@ -79,6 +83,7 @@ class ImportStream {
     await this.#begin();
     for await (const entry of tarEntries(reader)) await this.#add(entry);
     if (this.#files.size === 0) throw new SourceRefusal("The archive has no files.");
+    await this.#upload.confirm?.();
     await this.#send("\nget-mark :1\ndone\n");
     await this.#sink.end();
   }

@@ -6,6 +6,7 @@ import { writeDeploymentStatus } from "../../src/resources/applications/deployme
 import type { DeploymentStatus } from "../../src/resources/applications/deployments/schema.ts";
 import { fetchSource } from "../../src/resources/applications/sources/fetch.ts";
 import { findApplication } from "../../src/resources/applications/store.ts";
+import { sha256Hex } from "../../src/lib/secrets.ts";
 import { Repositories } from "../../src/sources/repositories.ts";
 import { serveRepository } from "../../src/sources/test-server.ts";
 import {
@@ -112,6 +113,21 @@ describe("a push", () => {
     ]);
     expect(pushed.code).toBe(0);
     expect(pushed.stderr).toContain("remote: The deployment has failed. No.");
+  });
+
+  test("is followed no further with a token that is revoked", async () => {
+    using folder = testFolder();
+    const { slug, environmentId } = await newApplication(api);
+    const work = await developer(folder.path);
+    const token = await api.newToken(["*"]);
+    const pushing = tryGit(work, "push", remoteOf(slug, token), "main");
+    await until("there is a deployment", async () => (await deploymentsOf(api, environmentId)).length > 0);
+    await api.db`update tokens set revoked_at = now() where token_hash = ${sha256Hex(token)}`;
+    await reconcile(environmentId, "build.running", "deployment.running", "deployment.succeeded");
+    const pushed = await pushing;
+    expect(pushed.code).toBe(0);
+    expect(pushed.stderr).toContain("This token is not valid any more. The deployment goes on");
+    expect(pushed.stderr).not.toContain("deployment.succeeded");
   });
 
   test("of a client that goes away is deployed", async () => {

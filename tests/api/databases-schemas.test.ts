@@ -79,6 +79,22 @@ test("the events of a database name its cluster, also after its deletion", async
 });
 
 describe("POST /databases/clusters/:id/databases", () => {
+  test("creates no more than 1,000 databases in a cluster", async () => {
+    await api.db`
+      insert into database_schemas (id, database_id, name, status)
+      select ${cluster} || n, ${cluster}, 'made' || n, 'available' from generate_series(1, 998) n`;
+    // The cluster has `main` from its creation.
+    const [last, refused] = [await create("reports"), await create("orders")];
+    expect([last, refused].map(({ status, body }) => [status, body.message])).toEqual([
+      [201, undefined],
+      [409, "A database cluster has at most 1000 databases."],
+    ]);
+    expect(await remove(last.body.data.id)).toBe(204);
+    expect((await create("orders")).status).toBe(409);
+    await api.db.begin((tx) => eraseDatabases(tx, [last.body.data.id]));
+    expect((await create("orders")).status).toBe(201);
+  });
+
   test("creates a database, and enqueues its cluster", async () => {
     await settle();
     const { status, headers, body } = await create("reports");

@@ -94,7 +94,7 @@ async function rowsOf(store: Database, wanted: string[]) {
 async function countedIn(store: Database): Promise<number | undefined> {
   const [row] = await store<{ counted: number }[]>`
     select coalesce(sum(caches + databases + websockets), 0)::int as counted
-    from quota_usage where owner in (select id from organizations)`;
+    from quota_usage where owner in (select family_id from organizations)`;
   return row?.counted;
 }
 

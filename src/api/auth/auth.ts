@@ -1,7 +1,7 @@
 // The token or the session behind a request, and its abilities.
 import { sha256Hex } from "../../lib/secrets.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import { unauthenticated } from "../jsonapi/errors.ts";
 import type { Ability, Role } from "./abilities.ts";
 import { findSession } from "./sessions.ts";
@@ -88,18 +88,59 @@ async function authenticateToken(db: Database, log: Log, header: string): Promis
   return { kind: "token", ...principal };
 }
 
-/** Whether the token or the session still has the rights that it had, for answers that last. */
-export async function isStillValid(db: Database, principal: Principal): Promise<boolean> {
+/** Whether the token or the session still has the rights that it had, for requests and answers that last. */
+export async function isStillValid(db: Queryable, principal: Principal): Promise<boolean> {
   const rows =
     principal.kind === "token"
       ? db`
           select from tokens
           where id = ${principal.tokenId} and revoked_at is null and (expires_at is null or expires_at > now())`
       : db`
-          select from sessions s join members m on m.user_id = s.user_id
+          select from sessions s
+          left join members m on m.user_id = s.user_id and m.organization_id = ${principal.organizationId}
           where s.id = ${principal.sessionId} and s.expires_at > now()
-            and m.organization_id = ${principal.organizationId} and m.role = ${principal.role}`;
+            and m.role is not distinct from ${principal.role}::text`;
   return (await rows).length > 0;
+}
+
+/** @throws ApiError 401 when the token or the session has no more the rights that it had. */
+export async function refuseRevoked(db: Queryable, principal: Principal): Promise<void> {
+  if (!(await isStillValid(db, principal))) throw unauthenticated();
+}
+
+/**
+ * Holds the rights of a principal until the transaction ends, so that whatever takes them away waits for its changes.
+ * The transaction has locked the organization before.
+ * @returns the user who the session is of, or who made the token; null for nobody.
+ * @throws ApiError 401 when the rights are gone.
+ */
+export async function holdRights(tx: Transaction, principal: Principal): Promise<string | null> {
+  if (principal.kind === "token") return await holdToken(tx, principal);
+  const { organizationId, userId, role } = principal;
+  const members = await tx`
+    select from members
+    where organization_id = ${organizationId} and user_id = ${userId} and role = ${role}::text for share`;
+  if (members.length === 0) throw unauthenticated();
+  await holdSession(tx, principal);
+  return userId;
+}
+
+async function holdToken(tx: Transaction, { tokenId }: TokenPrincipal): Promise<string | null> {
+  const [token] = await tx<{ userId: string | null }[]>`
+    select user_id as "userId" from tokens
+    where id = ${tokenId} and revoked_at is null and (expires_at is null or expires_at > now()) for share`;
+  if (token === undefined) throw unauthenticated();
+  return token.userId;
+}
+
+/**
+ * Holds a session until the transaction ends, for changes of its user's account. What refers to an organization, such as
+ * the audit, comes before, since a deletion of that locks its sessions after it.
+ * @throws ApiError 401 when the session has ended.
+ */
+export async function holdSession(tx: Transaction, { sessionId }: SessionPrincipal): Promise<void> {
+  const rows = await tx`select from sessions where id = ${sessionId} and expires_at > now() for share`;
+  if (rows.length === 0) throw unauthenticated();
 }
 
 /** Not awaited, since no request needs the result; at most one write a minute and token takes effect. */

@@ -106,10 +106,31 @@ export async function revokeToken(db: Database, idOrName: string): Promise<void>
     if (rows.length > 1) {
       throw new PublicError(`${rows.length} tokens are named ${idOrName}; give the id of the one to revoke.`);
     }
-    await tx`update tokens set revoked_at = now() where id = ${row.id}`;
-    // Has the streams of the token check it, and so end.
-    await notify(tx, "events", row.organizationId);
+    await revokeTokens(tx, row.organizationId, [row.id]);
   });
+}
+
+/** Revokes tokens of an organization, with all that they have made, and ends the streams of all of these. */
+export async function revokeTokens(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<void> {
+  let rows;
+  // A token that makes another one at this moment holds its own row, so the new one is seen after a wait for that.
+  do {
+    rows = await tx`
+      with recursive family as (
+        select id from tokens where id = any(${tx.array([...ids], "text")})
+        union select t.id from tokens t join family f on t.maker_id = f.id)
+      update tokens set revoked_at = now()
+      where id in (
+        select id from tokens where id in (select id from family) and revoked_at is null
+        order by id for no key update)
+      returning id`;
+  } while (rows.length > 0);
+  // Has the streams of the tokens check them.
+  await notify(tx, "events", organizationId);
 }
 
 /**
@@ -130,14 +151,16 @@ export async function ensureToken(db: Database, request: { plaintext: string; na
     });
     if (request.name !== BOOTSTRAP) return;
     const hash = sha256Hex(request.plaintext);
-    await tx`
-      update tokens set revoked_at = now()
-      where id in (
-        select id from tokens
-        where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null
-          and token_hash <> ${hash}
-        order by id for no key update)`;
-    await notify(tx, "events", organizationId);
+    const former = await tx<{ id: string }[]>`
+      select id from tokens
+      where organization_id = ${organizationId} and name = ${BOOTSTRAP} and revoked_at is null
+        and token_hash <> ${hash}
+      order by id for no key update`;
+    await revokeTokens(
+      tx,
+      organizationId,
+      former.map(({ id }) => id),
+    );
     await tx`
       update tokens set revoked_at = null
       where organization_id = ${organizationId} and name = ${BOOTSTRAP} and token_hash = ${hash}`;
@@ -178,8 +201,10 @@ export interface TokenValues {
   abilities: string[];
   expiresAt?: Date;
   limits?: TokenLimits;
-  /** The user who makes it. */
-  userId?: string;
+  /** The user who makes it, or who made the token that makes it. */
+  userId?: string | null;
+  /** The token that makes it. */
+  makerId?: string;
 }
 
 /** Adds a token. @returns no row when a token with this text exists, revoked or not. */
@@ -188,10 +213,10 @@ export async function insertToken(tx: Transaction, values: TokenValues): Promise
   return await tx`
     insert into tokens (
       id, organization_id, name, token_hash, abilities, expires_at,
-      max_resources, max_memory_bytes, max_storage_bytes, max_connections, user_id)
+      max_resources, max_memory_bytes, max_storage_bytes, max_connections, user_id, maker_id)
     values (${values.id}, ${values.organizationId}, ${values.name}, ${sha256Hex(values.token)},
             ${tx.array(values.abilities, "text")}, ${values.expiresAt ?? null},
             ${resources ?? null}, ${memoryBytes ?? null}, ${storageBytes ?? null}, ${connections ?? null},
-            ${values.userId ?? null})
+            ${values.userId ?? null}, ${values.makerId ?? null})
     on conflict (token_hash) do nothing returning id`;
 }

@@ -3,7 +3,14 @@ import type { Context } from "hono";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../../store/database.ts";
 import { addressOf } from "../operation/address.ts";
-import { authenticate, callerId, mayCall, type Credentials, type Principal } from "../auth/auth.ts";
+import {
+  authenticate,
+  callerId,
+  isStillValid,
+  mayCall,
+  type Credentials,
+  type Principal,
+} from "../auth/auth.ts";
 import { clientOf, refuseForeign, requireOwn } from "../auth/client.ts";
 import { sessionSecretOf } from "../auth/cookies.ts";
 import { deprecationHeaders } from "../operation/deprecation.ts";
@@ -62,9 +69,11 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
     const url = urlOf(request);
     const client = clientOf(request, url, context.env.address ?? "");
     const proven = await principalOf(operation, context, shell, url);
-    const principal = proven && { ...proven, address: client.address };
+    const authenticated = proven && { ...proven, address: client.address };
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
-    const input = await readInput(operation, request, { url, address, params, principal });
+    const target = { url, address, params, principal: authenticated };
+    const { isLate, ...input } = await readInput(operation, request, target);
+    const principal = isLate ? await validAfterWait(operation, shell, authenticated) : authenticated;
     const asked = {
       ...input,
       client,
@@ -110,6 +119,20 @@ async function principalOf(
   if (!mayCall(principal, operation.ability)) throw forbidden([operation.ability ?? []].flat());
   if (operation.isForUsers === true && principal.kind !== "session") throw forbidden(NEEDS_USER);
   return principal;
+}
+
+/**
+ * The principal of a request whose body was awaited, which may have lost its rights meanwhile.
+ * @throws ApiError 401
+ */
+async function validAfterWait(
+  operation: AnyOperation,
+  { db }: Shell,
+  principal: Principal | null,
+): Promise<Principal | null> {
+  if (principal === null || (await isStillValid(db, principal))) return principal;
+  if (operation.isOpen === true) return null;
+  throw unauthenticated();
 }
 
 /** A client of an open operation may have a session that has ended. */

@@ -10,6 +10,7 @@ import {
 } from "../operation/idempotency.ts";
 import { readIncludes } from "../jsonapi/includes.ts";
 import type { AnyOperation } from "../operation/operation.ts";
+import { outlastsTurn } from "../../lib/turns.ts";
 import { openUpload, readJsonObject } from "./request-body.ts";
 import { addFault, checkObject } from "../operation/validation.ts";
 
@@ -24,6 +25,8 @@ export interface Input {
   includes: string[];
   idempotency: IdempotentRequest | undefined;
   upload: ReadableStream<Uint8Array> | null;
+  /** Whether the body had not come yet, so that much may have changed while it came. */
+  isLate: boolean;
 }
 
 /** The address that a request was sent to. */
@@ -53,12 +56,12 @@ export async function readInput(
     ? checkObject(operation.query, queryMembers(url.searchParams))
     : { valid: {}, errors: {} };
   const errors = { ...query.errors };
-  const body = await readBody(operation, request, { principal, params }, errors);
+  const { body, isLate } = await readBody(operation, request, { principal, params }, errors);
   const repeated = operation.upload === undefined ? body : query.valid;
   const idempotency = readIdempotency(operation, request, address, repeated, errors);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const upload = operation.upload === undefined ? null : openUpload(request, operation.upload);
-  return { body, query: query.valid, params, includes, idempotency, upload };
+  return { body, query: query.valid, params, includes, idempotency, upload, isLate };
 }
 
 /**
@@ -86,14 +89,16 @@ async function readBody(
   request: Request,
   { principal, params }: { principal: Principal | null; params: Record<string, unknown> },
   errors: FieldErrors,
-): Promise<Record<string, unknown>> {
-  if (operation.body === undefined) return {};
-  const body = checkObject(operation.body, await readJsonObject(request));
+): Promise<Pick<Input, "body" | "isLate">> {
+  if (operation.body === undefined) return { body: {}, isLate: false };
+  const given = readJsonObject(request);
+  const isLate = await outlastsTurn(given);
+  const body = checkObject(operation.body, await given);
   Object.assign(errors, body.errors);
   const between =
     principal === null ? {} : ((await operation.check?.(body.valid, { principal, params })) ?? {});
   for (const [field, sentences] of Object.entries(between)) addFault(errors, field, ...sentences);
-  return body.valid;
+  return { body: body.valid, isLate };
 }
 
 function readIdempotency(

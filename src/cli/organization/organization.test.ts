@@ -22,6 +22,7 @@ const document: OrganizationDocument = {
         storage_bytes: amount(0),
         connections: amount(0),
       },
+      shares_quotas: false,
       notices: ["The organization has too much."],
       token: {
         id: "token-1",

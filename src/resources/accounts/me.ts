@@ -1,6 +1,7 @@
 // `/users/me`: the signed-in user, with the organizations and what the session may do.
 import { z } from "zod";
 import { recordAccountAudit, type AccountEntry } from "../../api/auth/account-audit.ts";
+import { holdSession, type SessionPrincipal } from "../../api/auth/auth.ts";
 import { endSessions } from "../../api/auth/sessions.ts";
 import { invalid } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
@@ -54,7 +55,7 @@ function updateOperation({ db }: KindContext): AnyOperation {
     success,
     async handle({ principal, body, client, requestId }) {
       const user = sessionUserOf(principal);
-      await updateUser(db, { userId: user.userId, client, requestId }, body);
+      await updateUser(db, user, { client, requestId }, body);
       return { document: { data: await describeUser(db, user) } };
     },
   });
@@ -62,17 +63,20 @@ function updateOperation({ db }: KindContext): AnyOperation {
 
 async function updateUser(
   db: Database,
-  request: Pick<AccountEntry, "userId" | "client" | "requestId">,
+  session: SessionPrincipal,
+  request: Pick<AccountEntry, "client" | "requestId">,
   { name, email }: { name?: string | undefined; email?: string | undefined },
 ): Promise<void> {
-  const { userId } = request;
+  const { userId } = session;
   const details = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) };
   try {
     await db.begin(async (tx) => {
       await tx`
         update users set name = coalesce(${name ?? null}::text, name), email = coalesce(${email ?? null}::text, email)
         where id = ${userId}`;
-      await recordAccountAudit(tx, { ...request, action: "update", kind: "users", id: userId, details });
+      const entry = { userId, action: "update", kind: "users", id: userId, details } as const;
+      await recordAccountAudit(tx, { ...request, ...entry });
+      await holdSession(tx, session);
     });
   } catch (error) {
     throw isUniqueViolation(error) ? takenEmail() : error;

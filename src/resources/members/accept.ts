@@ -4,7 +4,7 @@ import { recordAudit } from "../../api/auth/audit.ts";
 import type { Principal } from "../../api/auth/auth.ts";
 import type { Client } from "../../api/auth/client.ts";
 import { endSessions } from "../../api/auth/sessions.ts";
-import { ApiError, invalid } from "../../api/jsonapi/errors.ts";
+import { ApiError, invalid, unauthenticated } from "../../api/jsonapi/errors.ts";
 import { openOperation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database, Transaction } from "../../store/database.ts";
 import {
@@ -93,7 +93,7 @@ async function joinerOf(db: Database, signIn: SignIn, asked: Asked): Promise<Joi
     return {
       async join(tx) {
         // A new session takes its place.
-        await endSessions(tx, userId, { only: sessionId });
+        if ((await endSessions(tx, userId, { only: sessionId })) === 0) throw unauthenticated();
         return userId;
       },
     };

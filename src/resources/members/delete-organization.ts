@@ -80,7 +80,9 @@ function conflict(message: string): ApiError {
 async function deleteRows(tx: Transaction, id: string): Promise<void> {
   await tx`
     delete from quota_usage
-    where owner = ${id} or owner in (select id from tokens where organization_id = ${id})`;
+    where owner in (select id from tokens where organization_id = ${id}) or owner = (
+      select family_id from organizations o
+      where id = ${id} and not exists (select from organizations where family_id = o.family_id and id <> o.id))`;
   await tx`
     update sessions set organization_id = null
     where id in (select id from sessions where organization_id = ${id} order by id for no key update)`;

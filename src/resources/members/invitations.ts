@@ -1,6 +1,7 @@
 // The operations on open invitations: list, make, withdraw.
 import { z } from "zod";
 import { recordAudit } from "../../api/auth/audit.ts";
+import { holdRights } from "../../api/auth/auth.ts";
 import { ApiError, notFound } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database } from "../../store/database.ts";
@@ -51,9 +52,9 @@ function createOperation(db: Database): AnyOperation {
       refuseOwnerChange(principal, body.role);
       const { organizationId } = principal;
       const email = body.email ?? null;
-      const invitedBy = principal.kind === "session" ? principal.userId : null;
       return await db.begin(async (tx) => {
         await lockMembers(tx, organizationId);
+        const invitedBy = await holdRights(tx, principal);
         if ((await countPlaces(tx, organizationId)) >= MAX_PLACES) {
           throw new ApiError(409, `The organization has ${MAX_PLACES} members and invitations already.`);
         }

@@ -17,7 +17,7 @@ export function leaveOperation(db: Database): AnyOperation {
     tag: "Organizations",
     summary: "Leave an organization",
     description:
-      "Takes the user out of an organization at once, and revokes the tokens that the user made there. The last owner stays.",
+      "Takes the user out of an organization at once, revokes the tokens that the user made there, and withdraws the invitations. The last owner stays.",
     ability: null,
     isForUsers: true,
     canConflict: true,

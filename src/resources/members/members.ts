@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { abilitiesOf, type Role } from "../../api/auth/abilities.ts";
 import { recordAudit } from "../../api/auth/audit.ts";
-import type { Principal } from "../../api/auth/auth.ts";
+import { holdRights, type Principal } from "../../api/auth/auth.ts";
 import { ApiError, forbidden, notFound } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database, Transaction } from "../../store/database.ts";
@@ -11,7 +11,7 @@ import { role } from "../accounts/index.ts";
 import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
 import { revokeTokensBeyond } from "../tokens/index.ts";
 import { memberResource, type MemberResource } from "./schema.ts";
-import { countOwners, listMembers, lockMembers, type MemberRow } from "./store.ts";
+import { countOwners, listMembers, lockMembers, withdrawInvitations, type MemberRow } from "./store.ts";
 
 const TAG = "Members";
 const KIND = "members";
@@ -46,7 +46,7 @@ function updateOperation(db: Database, kinds: readonly string[]): AnyOperation {
     tag: TAG,
     summary: "Change the role of a member",
     description:
-      "Owners alone make and unmake owners, and the last owner stays. Tokens that the member made and that are more able than the new role are revoked.",
+      "Owners alone make and unmake owners, and the last owner stays. Tokens that the member made and that are more able than the new role are revoked, and invitations that the new role may not make are withdrawn.",
     ability: "members:write",
     canConflict: true,
     params,
@@ -64,6 +64,7 @@ function updateOperation(db: Database, kinds: readonly string[]): AnyOperation {
           { organizationId, userId: member.userId },
           tokenAbilities(body.role, kinds),
         );
+        await withdrawInvitations(tx, { organizationId, userId: member.userId }, rolesToGive(body.role));
         // Has the streams of the member check their rights.
         await notify(tx, "events", organizationId);
         await recordAudit(tx, {
@@ -88,7 +89,7 @@ function removeOperation(db: Database): AnyOperation {
     tag: TAG,
     summary: "Remove a member",
     description:
-      "Takes the member out of the organization at once, and revokes the tokens that the member made there. Owners alone remove owners, and the last owner stays.",
+      "Takes the member out of the organization at once, revokes the tokens that the member made there, and withdraws the invitations. Owners alone remove owners, and the last owner stays.",
     ability: "members:write",
     canConflict: true,
     params,
@@ -106,7 +107,7 @@ function removeOperation(db: Database): AnyOperation {
   });
 }
 
-/** Takes a member, whose organization is locked, out of it with sessions and tokens. @throws ApiError 409 */
+/** Takes a member, whose organization is locked, out of it with sessions, tokens and invitations. @throws ApiError 409 */
 export async function removeMember(
   tx: Transaction,
   organizationId: string,
@@ -120,11 +121,13 @@ export async function removeMember(
       select id from sessions where user_id = ${userId} and organization_id = ${organizationId}
       order by id for no key update)`;
   await revokeTokensBeyond(tx, { organizationId, userId }, []);
+  await withdrawInvitations(tx, { organizationId, userId }, []);
 }
 
-/** A member that the principal may change. @throws ApiError 403, 404 */
+/** A member that the principal may change. @throws ApiError 401, 403, 404 */
 async function lockMember(tx: Transaction, principal: Principal, id: string): Promise<MemberRow> {
   await lockMembers(tx, principal.organizationId);
+  await holdRights(tx, principal);
   const [member] = await listMembers(tx, principal.organizationId, id);
   if (member === undefined) throw notFound("member");
   refuseOwnerChange(principal, member.role);
@@ -140,6 +143,12 @@ export function refuseOwnerChange(principal: Principal, affected: Role): void {
 async function refuseLastOwner(tx: Transaction, organizationId: string): Promise<void> {
   if ((await countOwners(tx, organizationId)) > 1) return;
   throw new ApiError(409, "The organization must keep an owner. Make somebody else an owner first.");
+}
+
+/** The roles that a member with this role may invite to. */
+function rolesToGive(of: Role): Role[] {
+  if (of === "owner") return ["owner", "admin", "developer", "viewer"];
+  return of === "admin" ? ["admin", "developer", "viewer"] : [];
 }
 
 /** What tokens of a member with this role may have. */

@@ -1,15 +1,16 @@
 // The operations on the organizations of the signed-in user: list, make, rename.
 import { z } from "zod";
 import { recordAudit } from "../../api/auth/audit.ts";
-import type { SessionPrincipal } from "../../api/auth/auth.ts";
+import { holdRights, type SessionPrincipal } from "../../api/auth/auth.ts";
 import { DEFAULT_ORGANIZATION } from "../../api/auth/tokens.ts";
 import { ApiError, forbidden, invalid, notFound } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import { newId } from "../../lib/ids.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Transaction } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/violations.ts";
 import { insertMember, organizationsOf, sessionUserOf } from "../accounts/index.ts";
 import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
+import { lockMembers } from "./store.ts";
 import { organizationName, ownOrganizationResource, type OwnOrganizationResource } from "./schema.ts";
 
 const TAG = "Organizations";
@@ -48,7 +49,7 @@ function createOperation(db: Database): AnyOperation {
     tag: TAG,
     summary: "Create an organization",
     description:
-      "Makes an organization with quotas of its own, whose owner is the user. Owners and admins of an organization may.",
+      "Makes an organization whose owner is the user. Owners and admins of an organization may. It shares the quotas of the oldest organization that the user is an owner or admin of; with owners and admins of the operator's organization, it has quotas of its own.",
     ability: null,
     isForUsers: true,
     canConflict: true,
@@ -66,22 +67,26 @@ function createOperation(db: Database): AnyOperation {
 
 async function createOrganization(
   db: Database,
-  { userId, address }: SessionPrincipal,
+  principal: SessionPrincipal,
   name: string,
   requestId: string,
 ): Promise<OwnOrganizationResource> {
   if (name === DEFAULT_ORGANIZATION) throw takenName();
+  const { userId, address } = principal;
   const id = newId("org");
   return await db.begin(async (tx) => {
     // Other creates of the user wait.
     await tx`select from users where id = ${userId} for no key update`;
+    await lockMembers(tx, principal.organizationId);
+    await holdRights(tx, principal);
     const [owned] = await tx<{ n: number }[]>`
       select count(*)::int as n from members where user_id = ${userId} and role = 'owner'`;
     if ((owned?.n ?? 0) >= MAX_OWNED) {
       throw new ApiError(409, `You own ${MAX_OWNED} organizations already.`);
     }
     const rows = await tx`
-      insert into organizations (id, name) values (${id}, ${name}) on conflict (name) do nothing returning id`;
+      insert into organizations (id, name, origin_id) values (${id}, ${name}, ${await originOf(tx, userId)})
+      on conflict (name) do nothing returning id`;
     if (rows.length === 0) throw takenName();
     await insertMember(tx, { organizationId: id, userId, role: "owner" });
     const actor = { kind: "session", userId, organizationId: id, address } as const;
@@ -95,6 +100,21 @@ async function createOrganization(
     });
     return render({ id, name, role: "owner" });
   });
+}
+
+/**
+ * The first organization of the family that a new organization of the user belongs to, and whose quotas it shares: any
+ * number of organizations would else have any number of quotas. A user may fill those of an organization only as its
+ * owner or admin.
+ * @returns null for a new family, which those begin who may act for the operator.
+ */
+async function originOf(tx: Transaction, userId: string): Promise<string | null> {
+  const [oldest] = await tx<{ familyId: string; isDefault: boolean }[]>`
+    select o.family_id as "familyId", o.is_default as "isDefault"
+    from members m join organizations o on o.id = m.organization_id
+    where m.user_id = ${userId} and m.role in ('owner', 'admin')
+    order by o.is_default desc, o.created_at, o.id limit 1`;
+  return oldest === undefined || oldest.isDefault ? null : oldest.familyId;
 }
 
 function renameOperation(db: Database): AnyOperation {

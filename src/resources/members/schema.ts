@@ -45,10 +45,11 @@ export const invitationResource = z
         .string()
         .nullable()
         .meta({ description: "The only address that may accept it; null for any." }),
-      invited_by: z
-        .string()
-        .nullable()
-        .meta({ description: "The name of the user who made it.", example: "Ada" }),
+      invited_by: z.string().nullable().meta({
+        description:
+          "The name of the user who made it, by a session or a token; null for a token of the operator.",
+        example: "Ada",
+      }),
       created_at: createdAt,
       expires_at: createdAt,
       link: z.string().optional().meta({

@@ -91,6 +91,18 @@ export async function insertInvitation(
   return { id, secret };
 }
 
+/** Takes back what a member, or a token of the member, has invited to, but for invitations to some roles. */
+export async function withdrawInvitations(
+  tx: Transaction,
+  { organizationId, userId }: { organizationId: string; userId: string },
+  kept: readonly Role[],
+): Promise<void> {
+  await tx`
+    delete from invitations
+    where organization_id = ${organizationId} and invited_by = ${userId}
+      and role <> all(${tx.array([...kept], "text")})`;
+}
+
 /** An invitation by its secret. */
 export interface OpenInvitation {
   id: string;

@@ -1,10 +1,10 @@
-// The parts of the quotas that resources take, and the sums that the store keeps by organization and by token.
+// The parts of the quotas that resources take, and the sums that the store keeps by family of organizations and by token.
 import type { Principal } from "../../api/auth/auth.ts";
 import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation } from "../kind.ts";
 import type { InstanceKind } from "./instance-kinds.ts";
 
-/** The totals of an organization or a token. */
+/** The totals of a family of organizations, which share their quotas, or of a token. */
 export interface Usage extends Record<InstanceKind, number> {
   memoryBytes: number;
   storageBytes: number;
@@ -25,8 +25,8 @@ export function tokenOf(principal: Principal): string | null {
 }
 
 /**
- * Adds the allocation of a new resource. The transaction then holds the sums of its organization, and every other
- * transaction that allocates for the organization waits. Callers therefore make this their last step.
+ * Adds the allocation of a new resource. The transaction then holds the sums of its family of organizations, and every
+ * other transaction that allocates for one of them waits. Callers therefore make this their last step.
  */
 export async function insertAllocation(
   tx: Transaction,
@@ -66,9 +66,11 @@ export async function deleteAllocation(tx: Transaction, id: string): Promise<voi
   await tx`delete from allocations where resource_id = ${id}`;
 }
 
-/** The totals of an organization and a token, and the limits of the token; a session has no totals and no limits. */
+/** The totals of a family of organizations and a token, and the limits of the token; a session has neither. */
 export interface Usages {
-  ofOrganization: Usage;
+  /** Whether there are other organizations in the family. */
+  isShared: boolean;
+  ofFamily: Usage;
   ofToken: Usage;
   /** Null for a session. */
   tokenName: string | null;
@@ -82,13 +84,15 @@ const usageOf = (owner: string) => `
     from quota_usage where owner = ${owner}), '{"caches": 0, "databases": 0, "websockets": 0, "memoryBytes": 0,
       "storageBytes": 0, "connections": 0}')`;
 
+const IS_SHARED = `exists (select from organizations where family_id = o.family_id and id <> o.id)`;
+
 const USAGES = `
-  select t.name as "tokenName", ${usageOf("o.id")} as "ofOrganization", ${usageOf("t.id")} as "ofToken",
+  select t.name as "tokenName", ${IS_SHARED} as "isShared", ${usageOf("o.family_id")} as "ofFamily", ${usageOf("t.id")} as "ofToken",
          json_build_object('resources', max_resources, 'memoryBytes', max_memory_bytes, 'storageBytes',
            max_storage_bytes, 'connections', max_connections) as "tokenLimits"
   from organizations o left join tokens t on t.organization_id = o.id`;
 
-/** The sums of an authenticated token, and of its organization. */
+/** The sums of an authenticated token, and of the family of its organization. */
 export async function usagesOf(db: Queryable, principal: Principal): Promise<Usages> {
   const { organizationId } = principal;
   const [row] = await db<Usages[]>`
@@ -97,11 +101,15 @@ export async function usagesOf(db: Queryable, principal: Principal): Promise<Usa
   return row;
 }
 
-/** The bytes on the disk that an organization has now. */
-export async function storageOf(db: Queryable, organizationId: string): Promise<number> {
-  const [row] = await db<{ bytes: number }[]>`
-    select storage_bytes::float8 as bytes from quota_usage where owner = ${organizationId}`;
-  return row?.bytes ?? 0;
+/** The bytes on the disk that the family of an organization has now. */
+export async function storageOf(
+  db: Queryable,
+  organizationId: string,
+): Promise<{ bytes: number; isShared: boolean }> {
+  const [row] = await db<{ bytes: number; isShared: boolean }[]>`
+    select u.storage_bytes::float8 as bytes, ${db.unsafe(IS_SHARED)} as "isShared"
+    from organizations o join quota_usage u on u.owner = o.family_id where o.id = ${organizationId}`;
+  return row ?? { bytes: 0, isShared: false };
 }
 
 /** The instances whose measured bytes on the disk differ from the recorded bytes; deleted instances are left out. */

@@ -29,7 +29,7 @@ const quotas = z
   .meta({
     id: "Quotas",
     description:
-      "Limits of the organization, and the amounts in use. A resource counts until it is deleted whole.",
+      "Limits of the organization and all that share its quotas together, and the amounts that they use together. A resource counts until it is deleted whole.",
   });
 
 const tokenQuotas = z
@@ -55,6 +55,11 @@ export const organizationResource = z
     }),
     meta: z.object({
       quotas,
+      shares_quotas: z.boolean().meta({
+        description:
+          "Whether other organizations share the quotas: those that members of a tenant make share the quotas of the tenant's first one.",
+        example: false,
+      }),
       notices: z.array(z.string()).meta({
         description:
           "Sentences about amounts above their limits, with the consequences; empty when all amounts are within.",

@@ -19,7 +19,8 @@ export function organizationOperation({ db, quotas }: KindContext): Operation {
     operationId: "getOrganization",
     tag: "Meta",
     summary: "Get the organization",
-    description: "The organization of the token, with the quotas of both and the amounts in use.",
+    description:
+      "The organization of the token, with the quotas of both and the amounts in use. Organizations that stem from the same one share its quotas.",
     ability: null,
     success: {
       status: 200,
@@ -41,7 +42,7 @@ async function describe(db: Database, quotas: Quotas, principal: Principal): Pro
     usagesOf(db, principal),
   ]);
   const name = organization?.name ?? "";
-  const used = usedOf(usages.ofOrganization);
+  const used = usedOf(usages.ofFamily);
   const { resources, ...ofToken } = usedOf(usages.ofToken);
   const limits = usages.tokenLimits;
   return {
@@ -56,6 +57,7 @@ async function describe(db: Database, quotas: Quotas, principal: Principal): Pro
         websockets: amount(quotas.websockets, used.websockets),
         ...shared(quotas, used),
       },
+      shares_quotas: usages.isShared,
       notices: noticesOf(quotas, usages),
       token:
         principal.kind === "session"

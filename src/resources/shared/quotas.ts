@@ -1,4 +1,4 @@
-// Holds organizations and tokens to their quotas, in the transaction that takes from the quotas.
+// Holds families of organizations and tokens to their quotas, in the transaction that takes from the quotas.
 import type { Principal } from "../../api/auth/auth.ts";
 import { invalid, type FieldErrors } from "../../api/jsonapi/errors.ts";
 import { addFault } from "../../api/operation/validation.ts";
@@ -69,7 +69,7 @@ export async function allocate(
   order: AllocationOrder,
 ): Promise<void> {
   const { kind, allocation, fields } = order;
-  // Both statements travel together: from the first of them on, all other creates of the organization wait.
+  // Both statements travel together: from the first of them on, all other creates of the family wait.
   const [, usages] = await Promise.all([insertAllocation(tx, principal, order), usagesOf(tx, principal)]);
   refuseExcess(quotas, usages, {
     resources: { wanted: 1, field: "type" },
@@ -80,7 +80,7 @@ export async function allocate(
 }
 
 /**
- * Refuses what takes storage when the organization or the token has more than its quota already; nothing is taken, since
+ * Refuses what takes storage when the family or the token has more than its quota already; nothing is taken, since
  * storage is measured.
  * @param field the field of the request at fault.
  * @throws ApiError 422
@@ -95,25 +95,26 @@ export async function refuseFullStorage(
 }
 
 /**
- * Why an organization with more storage than its quota gets no more of it, as a sentence; null for all others.
+ * Why an organization with more storage than its quota, with those that share it, gets no more of it, as a sentence; null
+ * for all others.
  */
 export async function storageExcess(
   db: Queryable,
   { storageBytes: limit }: Quotas,
   organizationId: string,
 ): Promise<string | null> {
-  const used = await storageOf(db, organizationId);
+  const { bytes: used, isShared } = await storageOf(db, organizationId);
   if (limit === 0 || used <= limit) return null;
-  return excessText({ owner: "organization", limit, used, name: "storageBytes" });
+  return excessText({ owner: isShared ? "family" : "organization", limit, used, name: "storageBytes" });
 }
 
-/** The bytes that an organization may still take; zero or less when there are none. */
+/** The bytes that an organization, with those that share its quotas, may still take; zero or less when there are none. */
 export async function storageRoom(
   db: Queryable,
   { storageBytes: limit }: Quotas,
   organizationId: string,
 ): Promise<number> {
-  return limit === 0 ? Infinity : limit - (await storageOf(db, organizationId));
+  return limit === 0 ? Infinity : limit - (await storageOf(db, organizationId)).bytes;
 }
 
 /**
@@ -147,7 +148,7 @@ export async function reallocate(
  */
 export function noticesOf(quotas: Quotas, { tokenLimits, ...usages }: Usages): string[] {
   const owners = [
-    { owner: "organization", limits: quotas, used: usedOf(usages.ofOrganization) },
+    { owner: ownerOf(usages), limits: quotas, used: usedOf(usages.ofFamily) },
     { owner: "token", limits: tokenLimits, used: usedOf(usages.ofToken) },
   ] as const;
   return owners.flatMap(({ owner, limits, used }) =>
@@ -172,10 +173,10 @@ function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFie
 /** The sums include the order already, and no other transaction can change them before this one ends. */
 function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages, wanted: Wanted): void {
   const errors: FieldErrors = {};
-  const ofOrganization = usedOf(usages.ofOrganization);
+  const ofFamily = usedOf(usages.ofFamily);
   const names = Object.keys(wanted) as QuotaName[];
-  for (const name of exceeded(quotas, ofOrganization, names)) {
-    const excess = { owner: "organization", limit: quotas[name], used: ofOrganization[name], name } as const;
+  for (const name of exceeded(quotas, ofFamily, names)) {
+    const excess = { owner: ownerOf(usages), limit: quotas[name], used: ofFamily[name], name };
     addExcess(errors, excess, wanted);
   }
   const ofToken = usedOf(usages.ofToken);
@@ -198,8 +199,22 @@ function exceeded(
   });
 }
 
+/** An organization that shares its quotas is one of a family. */
+type Owner = "organization" | "family" | "token";
+
+function ownerOf({ isShared }: Pick<Usages, "isShared">): Owner {
+  return isShared ? "family" : "organization";
+}
+
+/** Each owner as the subject of a sentence, with its verb. */
+const OWNER_TEXTS: Record<Owner, { subject: string; has: string }> = {
+  organization: { subject: "The organization", has: "has" },
+  family: { subject: "The organization and those that share its quotas", has: "have" },
+  token: { subject: "The token", has: "has" },
+};
+
 interface Excess {
-  owner: "organization" | "token";
+  owner: Owner;
   limit: number;
   /** Including the request. */
   used: number;
@@ -217,8 +232,9 @@ function excessText({ owner, limit, used, name }: Excess, wanted = 0): string {
   const text = (value: number) => (isBytes ? byteSizeText(value) : String(value));
   const asked = wanted > 1 ? `, and this takes ${text(wanted)} more` : "";
   const raise =
-    owner === "organization"
-      ? `have the operator raise ${setting}`
-      : `use a token that was made with a larger ${option}`;
-  return `The ${owner} may have ${text(limit)} ${isBytes ? "of " : ""}${noun} and has ${text(used)}${asked}. Delete something, or ${raise}.`;
+    owner === "token"
+      ? `use a token that was made with a larger ${option}`
+      : `have the operator raise ${setting}`;
+  const { subject, has } = OWNER_TEXTS[owner];
+  return `${subject} may have ${text(limit)} ${isBytes ? "of " : ""}${noun} and ${has} ${text(used)}${asked}. Delete something, or ${raise}.`;
 }

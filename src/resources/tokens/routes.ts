@@ -1,6 +1,7 @@
 // The operations on tokens of the organization.
 import { z } from "zod";
 import { recordAudit } from "../../api/auth/audit.ts";
+import { holdRights } from "../../api/auth/auth.ts";
 import { insertToken, newToken as newPlaintext } from "../../api/auth/tokens.ts";
 import { ApiError, notFound } from "../../api/jsonapi/errors.ts";
 import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
@@ -69,7 +70,9 @@ async function create(
   const id = newId("token");
   const token = newPlaintext();
   return await db.begin(async (tx) => {
-    if ((await countTokens(tx, organizationId)) >= MAX_TOKENS) {
+    const tokens = await countTokens(tx, organizationId);
+    const userId = await holdRights(tx, principal);
+    if (tokens >= MAX_TOKENS) {
       throw new ApiError(409, `The organization has ${MAX_TOKENS} tokens already. Revoke some first.`);
     }
     await insertToken(tx, {
@@ -80,7 +83,8 @@ async function create(
       abilities,
       limits: limitsOf(limits),
       ...(expiresAt !== undefined && { expiresAt }),
-      ...(principal.kind === "session" && { userId: principal.userId }),
+      userId,
+      ...(principal.kind === "token" && { makerId: principal.tokenId }),
     });
     const details = { name, abilities, expires_at: expires ?? null };
     await recordAudit(tx, { principal, requestId, action: "create", kind: KIND, id, details });
@@ -98,7 +102,7 @@ function revokeOperation(db: Database): AnyOperation {
     tag: TAG,
     summary: "Revoke a token",
     description:
-      "Revokes a token at once, with the streams that it follows. A developer may revoke those of their own.",
+      "Revokes a token at once, with the streams that it follows and the tokens that it made. A developer may revoke those of their own.",
     ability: "tokens:write",
     params: idParams("token", "token-1"),
     success: { status: 204, description: "The token is revoked." },

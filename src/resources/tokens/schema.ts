@@ -56,7 +56,7 @@ export const tokenResource = z
       abilities: z.array(z.string()).meta({ example: ["caches:read"] }),
       created_by: z.string().nullable().meta({
         description:
-          "The name of the user who made it; null for a token of the operator or of another token.",
+          "The name of the user who made it, by a session or another token; null for a token of the operator.",
         example: "Ada",
       }),
       created_at: createdAt,

@@ -1,7 +1,6 @@
 // The rows of tokens that are not revoked, as the API lists them.
-import type { TokenLimits } from "../../api/auth/tokens.ts";
+import { revokeTokens, type TokenLimits } from "../../api/auth/tokens.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
-import { notify } from "../../store/notifications.ts";
 import { momentSql } from "../shared/moments.ts";
 
 /** A token; times are UTC with microseconds, ISO 8601, and null is no limit. */
@@ -64,19 +63,20 @@ export async function boundsOf(
   return row ?? { expiresAt: null, isLimited: true };
 }
 
-/** Revokes a token, with the streams that it follows. @returns whether there was one. */
+/** Revokes a token, with those that it has made. @returns whether there was one. */
 export async function revokeRow(tx: Transaction, scope: TokenScope, id: string): Promise<boolean> {
   const rows = await tx`
-    update tokens set revoked_at = now()
+    select from tokens
     where id = ${id} and organization_id = ${scope.organizationId} and revoked_at is null
       and (${scope.userId}::text is null or user_id = ${scope.userId}::text)
-    returning id`;
-  if (rows.length > 0) await notify(tx, "events", scope.organizationId);
-  return rows.length > 0;
+    for no key update`;
+  if (rows.length === 0) return false;
+  await revokeTokens(tx, scope.organizationId, [id]);
+  return true;
 }
 
 /**
- * Revokes the tokens that a member made and that are more able than the member is from now on.
+ * Revokes the tokens that a member or a token of the member made and that are more able than the member is from now on.
  * @param abilities of the member's role; an empty list for a former member.
  */
 export async function revokeTokensBeyond(
@@ -85,14 +85,15 @@ export async function revokeTokensBeyond(
   abilities: readonly string[],
 ): Promise<void> {
   if (abilities.includes("*")) return;
-  await tx`
-    update tokens set revoked_at = now()
-    where id in (
-      select id from tokens
-      where organization_id = ${organizationId} and user_id = ${userId} and revoked_at is null
-        and not abilities <@ ${tx.array([...abilities], "text")}
-      order by id for no key update)`;
-  await notify(tx, "events", organizationId);
+  const rows = await tx<{ id: string }[]>`
+    select id from tokens
+    where organization_id = ${organizationId} and user_id = ${userId} and revoked_at is null
+      and not abilities <@ ${tx.array([...abilities], "text")}`;
+  await revokeTokens(
+    tx,
+    organizationId,
+    rows.map(({ id }) => id),
+  );
 }
 
 /** The limits of a request as the store takes them. */

@@ -24,7 +24,7 @@ export default function OrganizationsPage() {
     <PageFrame title="Organizations">
       <Section
         title="Yours"
-        note="An organization has its own resources, members, tokens and quotas. The console shows one at a time, in all tabs."
+        note="An organization has its own resources, members and tokens. The console shows one at a time, in all tabs."
       >
         {error && <Failure error={error} retry={() => void refetch()} />}
         {!data && !error && <Loading lines={2} />}

@@ -1,6 +1,7 @@
 // The operations on the passkeys of the signed-in user: list, add, remove.
 import { z } from "zod";
 import { recordAccountAudit } from "../../../api/auth/account-audit.ts";
+import { holdSession } from "../../../api/auth/auth.ts";
 import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
@@ -95,7 +96,8 @@ function createOperation(db: Db, challenges: Challenges): AnyOperation {
     body: z.object({ name: passkeyName.optional(), credential: registration }),
     success: single(passkeyResource, "The passkey.", 201),
     async handle({ principal, body: { name = "Passkey", credential }, client, requestId }) {
-      const { userId } = sessionUserOf(principal);
+      const session = sessionUserOf(principal);
+      const { userId } = session;
       const { key, challenge } = await verified(challenges, userId, relyingPartyOf(client), credential);
       return await db.begin(async (tx) => {
         await tx`select from users where id = ${userId} for no key update`;
@@ -107,6 +109,7 @@ function createOperation(db: Db, challenges: Challenges): AnyOperation {
         if (id === undefined) throw refused();
         const entry = { action: "create", kind: "passkeys", id, details: { name } } as const;
         await recordAccountAudit(tx, { userId, client, requestId, ...entry });
+        await holdSession(tx, session);
         const [data] = await listPasskeys(tx, userId, id);
         return { document: { data } };
       });

@@ -2,7 +2,7 @@
 import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { createOnce } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
-import type { Principal } from "../../../api/auth/auth.ts";
+import { refuseRevoked, type Principal } from "../../../api/auth/auth.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
@@ -49,7 +49,7 @@ interface DeployOrder {
   branch?: string;
 }
 
-/** Begins a deployment of an environment, once for an `Idempotency-Key`. @throws ApiError as above. */
+/** Begins a deployment of an environment, once for an `Idempotency-Key`. @throws ApiError 401, or as above. */
 export async function deploy(
   { db }: KindContext,
   {
@@ -70,6 +70,8 @@ export async function deploy(
     request: idempotency,
     async create(tx) {
       const environment = await lockDeployable(tx, organizationId, params.id);
+      // An upload or a push may have taken long.
+      await refuseRevoked(tx, principal);
       const { commit, releaseOf, branch = environment.branch } = order;
       if (branch !== environment.branch)
         throw new ApiError(409, `The environment deploys the branch ${environment.branch} now.`);

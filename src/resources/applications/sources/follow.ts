@@ -1,4 +1,5 @@
 // Reports to a terminal how a deployment goes: its statuses, the output of its build, and its end.
+import { isStillValid } from "../../../api/auth/auth.ts";
 import type { ProtocolRequest } from "../../../api/operation/protocol.ts";
 import type { KindContext } from "../../kind.ts";
 import { isEnd } from "../deployments/schema.ts";
@@ -34,6 +35,7 @@ export async function* followDeployment(
   while (!signal.aborted) {
     const output = await readOutput(context, environment, id, after, signal);
     after = output.next;
+    if (!(await isStillValid(context.db, asked.principal))) return yield revokedText(id);
     yield output.text;
     // The output of a build is shown before its end.
     if (row.status !== reported) yield `${row.status}\n`;
@@ -43,6 +45,10 @@ export async function* followDeployment(
     if (row === undefined) return yield "The environment was deleted.\n";
   }
   yield `The deployment goes on without this terminal: ${id}\n`;
+}
+
+function revokedText(id: string): string {
+  return `This token is not valid any more. The deployment goes on without this terminal: ${id}\n`;
 }
 
 function endText({ status, failureReason }: DeploymentRow, url: string): string {

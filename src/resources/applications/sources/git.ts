@@ -1,5 +1,5 @@
 // Git's own protocol: clones and pushes of applications' sources at `/git/<id or slug>.git`.
-import { can } from "../../../api/auth/auth.ts";
+import { can, isStillValid } from "../../../api/auth/auth.ts";
 import { ApiError, forbidden, notFound } from "../../../api/jsonapi/errors.ts";
 import type { Protocol, ProtocolRequest } from "../../../api/operation/protocol.ts";
 import { PublicError } from "../../../lib/errors.ts";
@@ -77,6 +77,7 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
     user: principal.kind === "token" ? principal.tokenId : principal.userId,
     mayPush: isPush,
     ...(isPush && { roomBytes: await roomBytes(context, application, repository) }),
+    mayGoOn: () => isStillValid(context.db, principal),
     onPush: (branches, again) => deployPush(context, asked, { application, repository, branches, again }),
   });
 }

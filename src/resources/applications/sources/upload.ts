@@ -1,6 +1,7 @@
 // Takes uploaded sources: for a deployment, as a commit of the environment's branch, or for a plan alone.
 import { z } from "zod";
-import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { ApiError, apiErrorOf, invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { refuseRevoked } from "../../../api/auth/auth.ts";
 import { madeBefore } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest, UploadBody } from "../../../api/operation/operation.ts";
 import type { Plan } from "../../../contracts/plan.ts";
@@ -47,7 +48,7 @@ const ONLY_REF = "refs/heads/upload";
 
 /**
  * Makes a commit of the upload, and deploys it.
- * @throws ApiError 404, 409, 413, 422 or 429; nothing of a refused upload is left.
+ * @throws ApiError 401, 404, 409, 413, 422 or 429; nothing of a refused upload is left.
  */
 export async function deployUpload(
   context: KindContext,
@@ -92,7 +93,9 @@ export async function planUpload(
   return await slots.run(organizationId, () =>
     withSourceFaults(() =>
       context.repositories.withScratch(async (repository) => {
-        const hash = await repository.commitUpload(archive, ONLY_REF, textOf(request), request.signal);
+        const hash = await repository.commitUpload(archive, ONLY_REF, textOf(request), {
+          signal: request.signal,
+        });
         return { hash, plan: await planIn(repository, context, environment, application, hash) };
       }),
     ),
@@ -128,11 +131,18 @@ async function commitUpload(
   request: UploadRequest,
   { applicationId, branch }: EnvironmentRow,
 ): Promise<Commit> {
-  const { repositories, log } = context;
+  const { db, repositories, log } = context;
   const archive = archiveOf(request);
   const repository: Repository = await repositories.of(applicationId);
   const ref = `refs/heads/${branch}`;
-  const hash = await repository.commitUpload(archive, ref, textOf(request), request.signal);
+  const hash = await repository.commitUpload(archive, ref, textOf(request), {
+    signal: request.signal,
+    // An upload may take long enough for its token to be revoked meanwhile.
+    confirm: () =>
+      refuseRevoked(db, request.principal).catch((error: unknown) => {
+        throw apiErrorOf(error);
+      }),
+  });
   const [commit] = await Promise.all([
     readCommit(repository, hash),
     recordRepository(context, applicationId),

@@ -15,13 +15,10 @@ import type { Made } from "../../shared/routed-resource.ts";
 import { allocationOf } from "../allocation.ts";
 import { engineFaults } from "../engines.ts";
 import { insertMask } from "../masks/store.ts";
-import { newDatabase } from "../schemas/schema.ts";
+import { MAX_DATABASES, newDatabase } from "../schemas/schema.ts";
 import { insertDatabase } from "../schemas/store.ts";
 import { findDatabaseCluster, insertDatabaseCluster, type DatabaseClusterRow } from "../store.ts";
 import { sourceOf, withoutSchedule, type DatabaseSource } from "./policy.ts";
-
-/** A customer can make any number of databases by statements; more than these get no rows. */
-const MAX_DATABASES = 1_000;
 
 type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
 

@@ -10,8 +10,14 @@ import type { KindContext } from "../../kind.ts";
 import { DEADLINE_SECONDS } from "../../shared/create.ts";
 import { recordRequest } from "../../shared/events/record.ts";
 import { lockRow } from "../../shared/rows.ts";
-import type { NewDatabase } from "./schema.ts";
-import { findDatabase, insertDatabase, markDatabaseDeleting, type DatabaseRow } from "./store.ts";
+import { MAX_DATABASES, type NewDatabase } from "./schema.ts";
+import {
+  countDatabases,
+  findDatabase,
+  insertDatabase,
+  markDatabaseDeleting,
+  type DatabaseRow,
+} from "./store.ts";
 
 const KIND = "databaseSchemas" as const;
 
@@ -28,6 +34,8 @@ export async function createDatabase(
     request: idempotency,
     async create(tx) {
       const { hostId } = await lockUsable(tx, principal.organizationId, params.id);
+      if ((await countDatabases(tx, params.id)) >= MAX_DATABASES)
+        throw new ApiError(409, `A database cluster has at most ${MAX_DATABASES} databases.`);
       const row = await insertDatabase(tx, { id, databaseId: params.id, name: body.name });
       if (row === undefined) throw nameIsTaken(body.name);
       await enqueueCluster(tx, params.id, hostId);

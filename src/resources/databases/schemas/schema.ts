@@ -18,6 +18,9 @@ const RESERVED = [
   "sys",
 ] as const;
 
+/** The most databases that a cluster has rows of: every answer about the cluster and its spec have all of them. */
+export const MAX_DATABASES = 1_000;
+
 const RESERVED_PATTERN = `^(?!(?:${RESERVED.join("|")})$|pilvi)`;
 
 /** The body of `POST /databases/clusters/:id/databases`. */

@@ -66,14 +66,20 @@ export async function listDatabases(
   databaseId: string,
   page: Page,
 ): Promise<{ rows: DatabaseRow[]; total: number }> {
-  const [rows, counted] = await Promise.all([
+  const [rows, total] = await Promise.all([
     db<DatabaseRow[]>`
       ${db.unsafe(SELECT)} where s.database_id = ${databaseId}
       order by s.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
-    db<{ total: number }[]>`
-      select count(*)::int as total from database_schemas where database_id = ${databaseId}`,
+    countDatabases(db, databaseId),
   ]);
-  return { rows, total: counted[0]?.total ?? 0 };
+  return { rows, total };
+}
+
+/** How many databases a cluster has, with those that are being deleted. */
+export async function countDatabases(db: Queryable, databaseId: string): Promise<number> {
+  const [row] = await db<{ n: number }[]>`
+    select count(*)::int as n from database_schemas where database_id = ${databaseId}`;
+  return row?.n ?? 0;
 }
 
 /** Marks a database for deletion, and notifies the requests that wait for its status. */
