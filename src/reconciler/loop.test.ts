@@ -1,6 +1,7 @@
 // The loop against a real Postgres: one run a resource, whatever happens to the loop, its session or its leases.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { until } from "../../tests/support/pilvi/pilvi.ts";
+import { PublicError } from "../lib/errors.ts";
 import type { Database } from "../store/database.ts";
 import type { Loop, Outcome, Reconcile } from "./loop.ts";
 import { enqueue } from "./queue.ts";
@@ -170,16 +171,33 @@ test("a run that lost its lease to another owner writes nothing", async () => {
   expect(await isSettled("thing-1")).toBe(true);
 });
 
-test("an outcome that could not be written is tried again without waiting for the lease to end", async () => {
-  let attempts = 0;
+test("work whose outcome the store refuses is tried again later and later, and says so", async () => {
+  const startedAt: number[] = [];
+  const failures: (string | null | undefined)[] = [];
   await start(async () => {
-    attempts += 1;
-    if (attempts > 1) return SETTLED;
-    return { result: { settled: true }, write: async (tx) => void (await tx`select 1 / 0`) };
+    failures.push((await workOf(db, "thing-1"))?.lastError);
+    startedAt.push(performance.now());
+    if (startedAt.length === 4) return SETTLED;
+    return { result: "gone", write: async (tx) => void (await tx`select 1 / 0`) };
   });
   await item(db, "thing-1");
-  await until("it is settled", () => isSettled("thing-1"), 5_000);
-  expect(attempts).toBe(2);
+  await until("it is settled", () => isSettled("thing-1"));
+  const waits = startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? 0));
+  for (const [index, least] of [50, 100, 200].entries())
+    expect(waits[index]).toBeGreaterThanOrEqual(least - 1);
+  expect(failures).toEqual([null, ...Array(3).fill("Pilvi failed; its log says why.")]);
+});
+
+test("a reason with characters that the store does not take is kept without them", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile);
+  await item(db, "thing-1");
+  await until("a run is under way", () => runs.length === 1);
+  runs[0]?.fail(new PublicError("It said \0 and \ud83d."));
+  await until("another run is under way", () => runs.length === 2);
+  expect((await workOf(db, "thing-1"))?.lastError).toBe("It said  and \ufffd.");
+  runs[1]?.end(SETTLED);
+  await until("it is settled", () => isSettled("thing-1"));
 });
 
 test("settled work with a time is claimed again at that time", async () => {

@@ -208,10 +208,23 @@ export class Loop {
         if (given === "given") await outcome.write?.(tx);
       });
     } catch (error) {
-      // Without a run the resource counts as abandoned; its next owner begins from the observed state.
       log.warn({ error, kind: job.kind, id: job.id }, "the outcome of a run could not be written");
+      if (!(error instanceof LeaseLost)) await this.#postpone(owner, job, error);
     }
     await failpoint("loop.written", job);
+  }
+
+  /**
+   * Completes work whose outcome the store refuses as unsettled, so that its runs pause for longer and longer. While the
+   * store does not answer, the resource counts as abandoned instead; its next owner begins from the observed state.
+   */
+  async #postpone(owner: Owner, job: Job, error: unknown): Promise<void> {
+    const { db, log } = this.#options;
+    try {
+      await complete(db, owner.id, job, unsettledBy(error, job));
+    } catch (failure) {
+      log.warn({ error: failure, kind: job.kind, id: job.id }, "a run could not be completed");
+    }
   }
 
   async #reconcile(job: Job, signal: AbortSignal): Promise<Outcome> {
@@ -224,9 +237,7 @@ export class Loop {
       const isOverdue = job.deadlineAt !== null && job.deadlineAt.getTime() < Date.now();
       const about = { error, kind: job.kind, id: job.id, attempts: job.attempts, isOverdue };
       log[isOverdue ? "error" : "warn"](about, "a resource could not be brought to its desired state yet");
-      const lastError = publicMessageOf(error, "Pilvi failed; its log says why.");
-      const retryMs = backoffMs(job.attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS);
-      return { result: { settled: false, retryMs, lastError } };
+      return { result: unsettledBy(error, job) };
     }
   }
 
@@ -242,6 +253,12 @@ export class Loop {
       task().catch((error: unknown) => this.#options.log.warn({ error }, "a periodic task failed"));
     this.#timers.push(setInterval(() => void run(), intervalMs));
   }
+}
+
+/** The result of a run that ended with an error. */
+function unsettledBy(error: unknown, { attempts }: Job): ReconcileResult {
+  const lastError = publicMessageOf(error, "Pilvi failed; its log says why.");
+  return { settled: false, retryMs: backoffMs(attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS), lastError };
 }
 
 class LeaseLost extends Error {

@@ -1,4 +1,5 @@
 // The work queue: one row for each resource, leased to one owner at a time.
+import { storableText } from "../lib/storable.ts";
 import type { Database, Queryable, SqlFragment } from "../store/database.ts";
 import { notify } from "../store/notifications.ts";
 
@@ -246,9 +247,10 @@ export async function complete(
     if (row === undefined) return "lost";
     return row.isOutdated ? "outdated" : "given";
   }
+  const lastError = result.lastError === null ? null : storableText(result.lastError);
   const rows = await tx`
     update work
-    set owner = null, lease_until = null, last_error = ${result.lastError},
+    set owner = null, lease_until = null, last_error = ${lastError},
         run_at = least(run_at, now() + make_interval(secs => ${result.retryMs / 1000})),
         deadline_at = coalesce(deadline_at, now() + make_interval(secs => ${result.deadlineSeconds ?? 60}))
     where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;
