@@ -31,8 +31,8 @@ afterEach(async () => {
   loops = [];
 });
 
-async function start(reconcile: Reconcile): Promise<Loop> {
-  const loop = loopOf(db, reconcile);
+async function start(reconcile: Reconcile, longMs?: number): Promise<Loop> {
+  const loop = loopOf(db, reconcile, longMs);
   loops.push(loop);
   await loop.start();
   return loop;
@@ -239,6 +239,19 @@ test("slow runs leave room for others", async () => {
   });
   await item(db, "thing-1");
   await until("another is settled", () => isSettled("thing-1"));
+});
+
+test("runs that turn out to be long leave room for others, up to a bound of all", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile, 1);
+  const ids = Array.from({ length: 300 }, (_, index) => `thing-${index}`);
+  await db.begin(async (tx) => {
+    for (const id of ids) await enqueue(tx, { kind: "things", id, hostId: null, deadlineSeconds: 60 });
+  });
+  await until("as many run as may at all", () => runs.length === 256 + 32);
+  runs[0]?.end(SETTLED);
+  await until("another run has the free place", () => runs.length === 256 + 32 + 1);
+  for (const run of runs) run.signal.addEventListener("abort", () => run.fail(new Error("aborted")));
 });
 
 test("a request that holds the lock of a work item does not deadlock with the writing of an outcome", async () => {

@@ -37,14 +37,19 @@ export interface LoopOptions {
   /** The hosts whose work this loop does; work without a host is done by any loop. */
   hostIds: readonly string[];
   reconcilers: ReadonlyMap<string, Reconcile>;
-  /** Kinds whose runs may take long, so that they must not use up the runs of others. */
+  /** Kinds whose runs count as slow from their beginning; runs of all other kinds do once they are long. */
   slowKinds: readonly string[];
+  /** The time after which a run is long; some seconds when left out. */
+  longMs?: number;
   log: Log;
 }
 
 /** A run that is under way. */
 interface Run {
+  /** Whether it has a place among the slow runs, and so leaves its own to another. */
   isSlow: boolean;
+  /** Whether it counts as slow as soon as there is a place. */
+  isLong: boolean;
   ended: Promise<void>;
   abort: AbortController;
 }
@@ -53,6 +58,8 @@ interface Run {
 const MAX_RUNS = 32;
 /** A slow run does nothing but wait, and a request of its own asked for each. */
 const MAX_SLOW_RUNS = 256;
+/** A longer run waits for something large, such as a restore, and does not use the processor all the time. */
+const LONG_MS = 5_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 30_000;
 /** How soon the leases of another process that died are taken over. */
@@ -163,6 +170,7 @@ export class Loop {
       // New runs begin only here, so the keys are complete.
       await freeAbandoned(db, { owner: owner.id, keys: [...this.#runs.keys()] });
     }
+    this.#makeRoom();
     const rest = [await this.#claim(owner, false), await this.#claim(owner, true)];
     // A run that ends kicks the loop again.
     if (rest.includes(0)) return;
@@ -170,11 +178,22 @@ export class Loop {
     if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
   }
 
+  /** Gives long runs the places of slow runs, as far as there are any. */
+  #makeRoom(): void {
+    const long = [...this.#runs.values()].filter((run) => run.isLong && !run.isSlow);
+    for (const run of long.slice(0, this.#roomFor(true))) run.isSlow = true;
+  }
+
+  /** How many more runs there is room for. */
+  #roomFor(isSlow: boolean): number {
+    const running = [...this.#runs.values()].filter((run) => run.isSlow === isSlow).length;
+    return (isSlow ? MAX_SLOW_RUNS : MAX_RUNS) - running;
+  }
+
   /** @returns how many more runs there is room for. */
   async #claim(owner: Owner, isSlow: boolean): Promise<number> {
     const { db, hostIds, slowKinds } = this.#options;
-    const running = [...this.#runs.values()].filter((run) => run.isSlow === isSlow).length;
-    const room = (isSlow ? MAX_SLOW_RUNS : MAX_RUNS) - running;
+    const room = this.#roomFor(isSlow);
     if (room === 0 || (isSlow && slowKinds.length === 0)) return room;
     const kinds = isSlow ? { among: slowKinds } : { except: slowKinds };
     const jobs = await claim(db, owner.id, { hostIds, kinds }, room);
@@ -187,10 +206,16 @@ export class Loop {
   #begin(owner: Owner, job: Job, isSlow: boolean): void {
     const abort = new AbortController();
     const ended = this.#run(owner, job, abort.signal).finally(() => {
+      clearTimeout(timer);
       this.#runs.delete(keyOf(job));
       this.kick();
     });
-    this.#runs.set(keyOf(job), { isSlow, ended, abort });
+    const run: Run = { isSlow, isLong: isSlow, ended, abort };
+    const timer = setTimeout(() => {
+      run.isLong = true;
+      this.kick();
+    }, this.#options.longMs ?? LONG_MS);
+    this.#runs.set(keyOf(job), run);
   }
 
   async #run(owner: Owner, job: Job, signal: AbortSignal): Promise<void> {
