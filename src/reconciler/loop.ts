@@ -7,9 +7,11 @@ import type { Database, Transaction } from "../store/database.ts";
 import { becomeOwner, type Owner } from "./owner.ts";
 import {
   freeAbandoned,
+  freeDistant,
   complete,
   keyOf,
   LEASE_SECONDS,
+  LONGEST_PAUSE_SECONDS,
   nextDueMs,
   renewLeases,
   claim,
@@ -61,7 +63,7 @@ const MAX_SLOW_RUNS = 256;
 /** A longer run waits for something large, such as a restore, and does not use the processor all the time. */
 const LONG_MS = 5_000;
 const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = LONGEST_PAUSE_SECONDS * 1_000;
 /** How soon the leases of another process that died are taken over. */
 const TAKEOVER_INTERVAL_MS = 2_000;
 const RENEW_INTERVAL_MS = (LEASE_SECONDS * 1_000) / 3;
@@ -169,6 +171,7 @@ export class Loop {
       this.#mayBeAbandoned = false;
       // New runs begin only here, so the keys are complete.
       await freeAbandoned(db, { owner: owner.id, keys: [...this.#runs.keys()] });
+      await freeDistant(db);
     }
     this.#makeRoom();
     const rest = [await this.#claim(owner, false), await this.#claim(owner, true)];

@@ -9,6 +9,12 @@ export const OWNER_LOCK_CLASS = 7_458_002;
 /** How long a lease lasts without being renewed, in seconds. */
 export const LEASE_SECONDS = 30;
 
+/** The longest pause that unsettled work asks for, in seconds. */
+export const LONGEST_PAUSE_SECONDS = 30;
+
+/** Unsettled work that rests for so much longer than that has its time from a wrong clock. */
+const DISTANT_SECONDS = LONGEST_PAUSE_SECONDS + 60;
+
 /** The shortest time after which settled work is reconciled again, when it asks for that. */
 const SHORTEST_PAUSE_SECONDS = 0.1;
 
@@ -197,6 +203,21 @@ export async function freeAbandoned(db: Database, mine: { owner: number; keys: s
       for no key update skip locked)
     update work set owner = null, lease_until = null, run_at = now()
     from abandoned where work.kind = abandoned.kind and work.id = abandoned.id`;
+}
+
+/**
+ * Makes unsettled work due whose time lies too far ahead: it was written while the clock was ahead, and would not come for
+ * as long. Work that another transaction has locked is left for the next time.
+ */
+export async function freeDistant(db: Database): Promise<void> {
+  await db`
+    with distant as materialized (
+      select kind, id from work
+      where owner is null and deadline_at is not null and run_at < 'infinity'
+        and run_at > now() + make_interval(secs => ${DISTANT_SECONDS})
+      for no key update skip locked)
+    update work set run_at = now()
+    from distant where work.kind = distant.kind and work.id = distant.id`;
 }
 
 /** When settled work is due, as SQL; the shortest pause keeps a past time from an endless run. */
