@@ -254,6 +254,23 @@ test("runs that turn out to be long leave room for others, up to a bound of all"
   for (const run of runs) run.signal.addEventListener("abort", () => run.fail(new Error("aborted")));
 });
 
+test("the runs of one organization leave room for others", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile, 1);
+  await db.begin(async (tx) => {
+    for (let number = 0; number < 300; number += 1)
+      await enqueue(tx, { kind: "things", id: `many-${number}`, hostId: null, deadlineSeconds: 60 });
+    await tx`update work set organization_id = 'org-1'`;
+  });
+  await until("as many run as may of one organization", () => runs.length >= 128);
+  await item(db, "thing-1");
+  await until("that of another runs", () => runs.some(({ id }) => id === "thing-1"));
+  expect(runs.length).toBeLessThan(128 + 32 + 1);
+  for (const { end } of runs.slice(0, 128)) end(SETTLED);
+  await until("more of the first run", () => runs.length > 128 + 32 + 1);
+  for (const run of runs) run.signal.addEventListener("abort", () => run.fail(new Error("aborted")));
+});
+
 test("a request that holds the lock of a work item does not deadlock with the writing of an outcome", async () => {
   await db`insert into seen (id, note) values ('thing-1', 'first')`;
   const { runs, reconcile } = held();

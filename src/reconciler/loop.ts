@@ -9,7 +9,6 @@ import {
   freeAbandoned,
   freeDistant,
   complete,
-  keyOf,
   LEASE_SECONDS,
   LONGEST_PAUSE_SECONDS,
   nextDueMs,
@@ -18,6 +17,7 @@ import {
   type Job,
   type ReconcileResult,
 } from "./queue.ts";
+import { MAX_RUNS, Runs } from "./runs.ts";
 
 /** The findings and effects of a run, to be written once. */
 export interface Outcome {
@@ -46,20 +46,6 @@ export interface LoopOptions {
   log: Log;
 }
 
-/** A run that is under way. */
-interface Run {
-  /** Whether it has a place among the slow runs, and so leaves its own to another. */
-  isSlow: boolean;
-  /** Whether it counts as slow as soon as there is a place. */
-  isLong: boolean;
-  ended: Promise<void>;
-  abort: AbortController;
-}
-
-/** Runs mostly wait for engines, so many of them fit on few cores. */
-const MAX_RUNS = 32;
-/** A slow run does nothing but wait, and a request of its own asked for each. */
-const MAX_SLOW_RUNS = 256;
 /** A longer run waits for something large, such as a restore, and does not use the processor all the time. */
 const LONG_MS = 5_000;
 const FIRST_RETRY_MS = 100;
@@ -70,8 +56,7 @@ const RENEW_INTERVAL_MS = (LEASE_SECONDS * 1_000) / 3;
 
 export class Loop {
   readonly #options: LoopOptions;
-  /** By the key of the work item. */
-  readonly #runs = new Map<string, Run>();
+  readonly #runs: Runs;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #owner: Owner | null = null;
   #dueTimer: ReturnType<typeof setTimeout> | undefined;
@@ -82,6 +67,7 @@ export class Loop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
+    this.#runs = new Runs(options.longMs ?? LONG_MS, () => this.kick());
   }
 
   /** Begins; resolves when this process can lease work and is notified of new work. */
@@ -107,7 +93,7 @@ export class Loop {
     this.#isStopped = true;
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#dueTimer);
-    await this.#endRuns();
+    await this.#runs.end();
     await this.#owner?.close();
   }
 
@@ -125,7 +111,7 @@ export class Loop {
     this.#owner = null;
     await lost.close().catch(() => undefined);
     // A new identity might claim work that an old run still does, so all old runs must have ended.
-    await this.#endRuns();
+    await this.#runs.end();
     for (let attempt = 1; this.#owner === null && !this.#isStopped; attempt += 1) {
       await this.#takeIdentity().catch(() => Bun.sleep(backoffMs(attempt, FIRST_RETRY_MS, 2_000)));
     }
@@ -133,18 +119,13 @@ export class Loop {
     this.kick();
   }
 
-  async #endRuns(): Promise<void> {
-    for (const run of this.#runs.values()) run.abort.abort();
-    await Promise.all([...this.#runs.values()].map((run) => run.ended));
-  }
-
   async #renew(): Promise<void> {
-    const keys = [...this.#runs.keys()];
+    const { keys } = this.#runs;
     const owner = this.#owner;
     if (owner === null || keys.length === 0) return;
     const kept = await renewLeases(this.#options.db, owner.id, keys);
     // The renewal was too late: another owner may be running these already.
-    for (const key of keys) if (!kept.has(key)) this.#runs.get(key)?.abort.abort();
+    for (const key of keys) if (!kept.has(key)) this.#runs.abort(key);
   }
 
   async #takeAll(): Promise<void> {
@@ -170,55 +151,30 @@ export class Loop {
     if (this.#mayBeAbandoned) {
       this.#mayBeAbandoned = false;
       // New runs begin only here, so the keys are complete.
-      await freeAbandoned(db, { owner: owner.id, keys: [...this.#runs.keys()] });
+      await freeAbandoned(db, { owner: owner.id, keys: this.#runs.keys });
       await freeDistant(db);
     }
-    this.#makeRoom();
+    this.#runs.makeRoom();
     const rest = [await this.#claim(owner, false), await this.#claim(owner, true)];
     // A run that ends kicks the loop again.
     if (rest.includes(0)) return;
-    const dueMs = await nextDueMs(db, hostIds);
+    const dueMs = await nextDueMs(db, { hostIds, crowded: this.#runs.crowded() });
     if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
-  }
-
-  /** Gives long runs the places of slow runs, as far as there are any. */
-  #makeRoom(): void {
-    const long = [...this.#runs.values()].filter((run) => run.isLong && !run.isSlow);
-    for (const run of long.slice(0, this.#roomFor(true))) run.isSlow = true;
-  }
-
-  /** How many more runs there is room for. */
-  #roomFor(isSlow: boolean): number {
-    const running = [...this.#runs.values()].filter((run) => run.isSlow === isSlow).length;
-    return (isSlow ? MAX_SLOW_RUNS : MAX_RUNS) - running;
   }
 
   /** @returns how many more runs there is room for. */
   async #claim(owner: Owner, isSlow: boolean): Promise<number> {
     const { db, hostIds, slowKinds } = this.#options;
-    const room = this.#roomFor(isSlow);
+    const room = this.#runs.roomFor(isSlow);
     if (room === 0 || (isSlow && slowKinds.length === 0)) return room;
     const kinds = isSlow ? { among: slowKinds } : { except: slowKinds };
-    const jobs = await claim(db, owner.id, { hostIds, kinds }, room);
+    // Few at a time, since an organization may have as many runs as it may after them.
+    const limit = Math.min(room, MAX_RUNS);
+    const jobs = await claim(db, owner.id, { hostIds, kinds, crowded: this.#runs.crowded() }, limit);
     // Leases of an identity that was lost meanwhile are freed like those of any other owner that is gone.
     if (this.#owner !== owner || this.#isStopped) return 0;
-    for (const job of jobs) this.#begin(owner, job, isSlow);
-    return room - jobs.length;
-  }
-
-  #begin(owner: Owner, job: Job, isSlow: boolean): void {
-    const abort = new AbortController();
-    const ended = this.#run(owner, job, abort.signal).finally(() => {
-      clearTimeout(timer);
-      this.#runs.delete(keyOf(job));
-      this.kick();
-    });
-    const run: Run = { isSlow, isLong: isSlow, ended, abort };
-    const timer = setTimeout(() => {
-      run.isLong = true;
-      this.kick();
-    }, this.#options.longMs ?? LONG_MS);
-    this.#runs.set(keyOf(job), run);
+    for (const job of jobs) this.#runs.begin(job, isSlow, (signal) => this.#run(owner, job, signal));
+    return jobs.length < limit ? room - jobs.length : await this.#claim(owner, isSlow);
   }
 
   async #run(owner: Owner, job: Job, signal: AbortSignal): Promise<void> {

@@ -35,6 +35,8 @@ export interface Job {
   /** The number of this attempt at the present desired state, from 1. */
   attempts: number;
   deadlineAt: Date | null;
+  /** Null for work of nobody. */
+  organizationId: string | null;
 }
 
 /**
@@ -116,6 +118,8 @@ export interface ClaimedWork {
   hostIds: readonly string[];
   /** Of one of these kinds, or of any other kind. */
   kinds: { among: readonly string[] } | { except: readonly string[] };
+  /** For none of these organizations. */
+  crowded?: readonly string[];
 }
 
 /** Whether work is of one of the kinds, as SQL. */
@@ -124,36 +128,41 @@ function isOf(db: Database, kinds: ClaimedWork["kinds"]) {
   return db`kind <> all(${db.array([...kinds.except], "text")})`;
 }
 
-/** Whether work is on one of the hosts, or without a host, as SQL. */
-function isServed(db: Database, hostIds: readonly string[]) {
-  return db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
+/** Whether work is on one of the hosts or without a host, and for no crowded organization, as SQL. */
+function isServed(db: Database, { hostIds, crowded = [] }: Pick<ClaimedWork, "hostIds" | "crowded">) {
+  const isHere = db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
+  if (crowded.length === 0) return isHere;
+  return db`${isHere} and (organization_id is null or organization_id <> all(${db.array([...crowded], "text")}))`;
 }
 
 /** Claims up to `limit` due work items for this owner. */
 export async function claim(
   db: Database,
   owner: number,
-  { hostIds, kinds }: ClaimedWork,
+  { kinds, ...served }: ClaimedWork,
   limit: number,
 ): Promise<Job[]> {
   // A subquery could run again for each row, which would claim more than `limit`; a materialized one runs once.
   return await db<Job[]>`
     with due as materialized (
       select kind, id from work
-      where owner is null and run_at <= now() and ${isServed(db, hostIds)} and ${isOf(db, kinds)}
+      where owner is null and run_at <= now() and ${isServed(db, served)} and ${isOf(db, kinds)}
       order by run_at limit ${limit} for no key update skip locked)
     update work
     set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
         attempts = attempts + 1, run_at = 'infinity'
     from due where work.kind = due.kind and work.id = due.id
-    returning work.kind, work.id, attempts, deadline_at as "deadlineAt"`;
+    returning work.kind, work.id, attempts, deadline_at as "deadlineAt", organization_id as "organizationId"`;
 }
 
 /** Milliseconds until the next resource is due, or null when no resource waits for a time. */
-export async function nextDueMs(db: Database, hostIds: readonly string[]): Promise<number | null> {
+export async function nextDueMs(
+  db: Database,
+  served: Pick<ClaimedWork, "hostIds" | "crowded">,
+): Promise<number | null> {
   const [row] = await db<{ ms: number | null }[]>`
     select (extract(epoch from min(run_at) - now()) * 1000)::float8 as ms from work
-    where owner is null and run_at < 'infinity' and ${isServed(db, hostIds)}`;
+    where owner is null and run_at < 'infinity' and ${isServed(db, served)}`;
   return row?.ms ?? null;
 }
 

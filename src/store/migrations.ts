@@ -36,6 +36,7 @@ import requests from "../../migrations/0034_requests.sql" with { type: "text" };
 import schedulers from "../../migrations/0035_schedulers.sql" with { type: "text" };
 import repositoryLogins from "../../migrations/0036_repository_logins.sql" with { type: "text" };
 import metricsLock from "../../migrations/0037_metrics_lock.sql" with { type: "text" };
+import workOrganizations from "../../migrations/0040_work_organizations.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -76,4 +77,5 @@ export const migrations: Migration[] = [
   { name: "0035_schedulers", sql: schedulers },
   { name: "0036_repository_logins", sql: repositoryLogins },
   { name: "0037_metrics_lock", sql: metricsLock },
+  { name: "0040_work_organizations", sql: workOrganizations },
 ];
