@@ -13,4 +13,5 @@ test("a name is cut to its limit, and a sentence that was cut ends with an ellip
   expect(presentable("abc", 2)).toBe("ab");
   expect(presentableSentence("x".repeat(70_000_000))).toHaveLength(513);
   expect(presentableSentence("The disk is full.")).toBe("The disk is full.");
+  expect(presentableSentence("The 🙂 is full.", 5)).toBe("The \ufffd…");
 });

@@ -14,9 +14,12 @@ export function presentable(text: string, maxCharacters = MAX_NAME_CHARACTERS): 
   return text.slice(0, maxCharacters).toWellFormed().replace(UNPRINTABLE, "?");
 }
 
-/** A whole sentence that quotes a foreign text, such as an engine's message; ends of lines stay. */
-export function presentableSentence(text: string): string {
-  const lines = text.slice(0, MAX_SENTENCE_CHARACTERS).split("\n");
-  const shown = lines.map((line) => presentable(line, MAX_SENTENCE_CHARACTERS)).join("\n");
-  return text.length > MAX_SENTENCE_CHARACTERS ? `${shown}…` : shown;
+/**
+ * A whole sentence that quotes a foreign text, such as an engine's message; ends of lines stay. What is cut to
+ * `maxCharacters` has an ellipsis besides.
+ */
+export function presentableSentence(text: string, maxCharacters = MAX_SENTENCE_CHARACTERS): string {
+  const lines = text.slice(0, maxCharacters).split("\n");
+  const shown = lines.map((line) => presentable(line, maxCharacters)).join("\n");
+  return text.length > maxCharacters ? `${shown}…` : shown;
 }

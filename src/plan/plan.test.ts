@@ -109,6 +109,12 @@ describe("a hostile source", () => {
     );
   });
 
+  test("half of a character in a command is replaced, since nothing can keep it", async () => {
+    const railpack = String.raw`{"deploy": {"startCommand": "node a.js \ud83d"}}`;
+    const made = await makePlan({ ...server, "railpack.json": railpack });
+    expect(made.start?.command).toBe("node a.js \ufffd");
+  });
+
   test("a link in the place of a file is a fault", async () => {
     const source = sourceOf(server, ["package.json"]);
     expect(await messageOf(planOf(source, NO_SETTINGS, AVAILABLE))).toBe(

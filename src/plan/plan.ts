@@ -8,6 +8,7 @@ import {
   type VersionedRuntime,
 } from "../contracts/plan.ts";
 import { readAs } from "../contracts/read.ts";
+import { storable } from "../lib/storable.ts";
 import { CONTAINER_FILES, detect } from "./detect/detect.ts";
 import { type Detection, type Draft, firstOf, type RuntimeDemand } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
@@ -130,6 +131,7 @@ function notesOf(drafts: Draft[], folder: Folder): string[] {
   return all.slice(0, PLAN_BOUNDS.notes).map((note) => note.slice(0, PLAN_BOUNDS.note));
 }
 
+/** Files may have characters that the store does not take. */
 function checked(plan: Plan): Plan {
-  return readAs(planSchema, plan, "The plan");
+  return readAs(planSchema, storable(plan), "The plan");
 }

@@ -1,6 +1,7 @@
 // The loop against a real Postgres: one run a resource, whatever happens to the loop, its session or its leases.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { until } from "../../tests/support/pilvi/pilvi.ts";
+import { PublicError } from "../lib/errors.ts";
 import type { Database } from "../store/database.ts";
 import type { Loop, Outcome, Reconcile } from "./loop.ts";
 import { enqueue } from "./queue.ts";
@@ -30,8 +31,8 @@ afterEach(async () => {
   loops = [];
 });
 
-async function start(reconcile: Reconcile): Promise<Loop> {
-  const loop = loopOf(db, reconcile);
+async function start(reconcile: Reconcile, longMs?: number): Promise<Loop> {
+  const loop = loopOf(db, reconcile, longMs);
   loops.push(loop);
   await loop.start();
   return loop;
@@ -170,16 +171,33 @@ test("a run that lost its lease to another owner writes nothing", async () => {
   expect(await isSettled("thing-1")).toBe(true);
 });
 
-test("an outcome that could not be written is tried again without waiting for the lease to end", async () => {
-  let attempts = 0;
+test("work whose outcome the store refuses is tried again later and later, and says so", async () => {
+  const startedAt: number[] = [];
+  const failures: (string | null | undefined)[] = [];
   await start(async () => {
-    attempts += 1;
-    if (attempts > 1) return SETTLED;
-    return { result: { settled: true }, write: async (tx) => void (await tx`select 1 / 0`) };
+    failures.push((await workOf(db, "thing-1"))?.lastError);
+    startedAt.push(performance.now());
+    if (startedAt.length === 4) return SETTLED;
+    return { result: "gone", write: async (tx) => void (await tx`select 1 / 0`) };
   });
   await item(db, "thing-1");
-  await until("it is settled", () => isSettled("thing-1"), 5_000);
-  expect(attempts).toBe(2);
+  await until("it is settled", () => isSettled("thing-1"));
+  const waits = startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? 0));
+  for (const [index, least] of [50, 100, 200].entries())
+    expect(waits[index]).toBeGreaterThanOrEqual(least - 1);
+  expect(failures).toEqual([null, ...Array(3).fill("Pilvi failed; its log says why.")]);
+});
+
+test("a reason with characters that the store does not take is kept without them", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile);
+  await item(db, "thing-1");
+  await until("a run is under way", () => runs.length === 1);
+  runs[0]?.fail(new PublicError("It said \0 and \ud83d."));
+  await until("another run is under way", () => runs.length === 2);
+  expect((await workOf(db, "thing-1"))?.lastError).toBe("It said  and \ufffd.");
+  runs[1]?.end(SETTLED);
+  await until("it is settled", () => isSettled("thing-1"));
 });
 
 test("settled work with a time is claimed again at that time", async () => {
@@ -221,6 +239,36 @@ test("slow runs leave room for others", async () => {
   });
   await item(db, "thing-1");
   await until("another is settled", () => isSettled("thing-1"));
+});
+
+test("runs that turn out to be long leave room for others, up to a bound of all", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile, 1);
+  const ids = Array.from({ length: 300 }, (_, index) => `thing-${index}`);
+  await db.begin(async (tx) => {
+    for (const id of ids) await enqueue(tx, { kind: "things", id, hostId: null, deadlineSeconds: 60 });
+  });
+  await until("as many run as may at all", () => runs.length === 256 + 32);
+  runs[0]?.end(SETTLED);
+  await until("another run has the free place", () => runs.length === 256 + 32 + 1);
+  for (const run of runs) run.signal.addEventListener("abort", () => run.fail(new Error("aborted")));
+});
+
+test("the runs of one organization leave room for others", async () => {
+  const { runs, reconcile } = held();
+  await start(reconcile, 1);
+  await db.begin(async (tx) => {
+    for (let number = 0; number < 300; number += 1)
+      await enqueue(tx, { kind: "things", id: `many-${number}`, hostId: null, deadlineSeconds: 60 });
+    await tx`update work set organization_id = 'org-1'`;
+  });
+  await until("as many run as may of one organization", () => runs.length >= 128);
+  await item(db, "thing-1");
+  await until("that of another runs", () => runs.some(({ id }) => id === "thing-1"));
+  expect(runs.length).toBeLessThan(128 + 32 + 1);
+  for (const { end } of runs.slice(0, 128)) end(SETTLED);
+  await until("more of the first run", () => runs.length > 128 + 32 + 1);
+  for (const run of runs) run.signal.addEventListener("abort", () => run.fail(new Error("aborted")));
 });
 
 test("a request that holds the lock of a work item does not deadlock with the writing of an outcome", async () => {

@@ -7,15 +7,17 @@ import type { Database, Transaction } from "../store/database.ts";
 import { becomeOwner, type Owner } from "./owner.ts";
 import {
   freeAbandoned,
+  freeDistant,
   complete,
-  keyOf,
   LEASE_SECONDS,
+  LONGEST_PAUSE_SECONDS,
   nextDueMs,
   renewLeases,
   claim,
   type Job,
   type ReconcileResult,
 } from "./queue.ts";
+import { MAX_RUNS, Runs } from "./runs.ts";
 
 /** The findings and effects of a run, to be written once. */
 export interface Outcome {
@@ -37,32 +39,24 @@ export interface LoopOptions {
   /** The hosts whose work this loop does; work without a host is done by any loop. */
   hostIds: readonly string[];
   reconcilers: ReadonlyMap<string, Reconcile>;
-  /** Kinds whose runs may take long, so that they must not use up the runs of others. */
+  /** Kinds whose runs count as slow from their beginning; runs of all other kinds do once they are long. */
   slowKinds: readonly string[];
+  /** The time after which a run is long; some seconds when left out. */
+  longMs?: number;
   log: Log;
 }
 
-/** A run that is under way. */
-interface Run {
-  isSlow: boolean;
-  ended: Promise<void>;
-  abort: AbortController;
-}
-
-/** Runs mostly wait for engines, so many of them fit on few cores. */
-const MAX_RUNS = 32;
-/** A slow run does nothing but wait, and a request of its own asked for each. */
-const MAX_SLOW_RUNS = 256;
+/** A longer run waits for something large, such as a restore, and does not use the processor all the time. */
+const LONG_MS = 5_000;
 const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = LONGEST_PAUSE_SECONDS * 1_000;
 /** How soon the leases of another process that died are taken over. */
 const TAKEOVER_INTERVAL_MS = 2_000;
 const RENEW_INTERVAL_MS = (LEASE_SECONDS * 1_000) / 3;
 
 export class Loop {
   readonly #options: LoopOptions;
-  /** By the key of the work item. */
-  readonly #runs = new Map<string, Run>();
+  readonly #runs: Runs;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #owner: Owner | null = null;
   #dueTimer: ReturnType<typeof setTimeout> | undefined;
@@ -73,6 +67,7 @@ export class Loop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
+    this.#runs = new Runs(options.longMs ?? LONG_MS, () => this.kick());
   }
 
   /** Begins; resolves when this process can lease work and is notified of new work. */
@@ -98,7 +93,7 @@ export class Loop {
     this.#isStopped = true;
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#dueTimer);
-    await this.#endRuns();
+    await this.#runs.end();
     await this.#owner?.close();
   }
 
@@ -116,7 +111,7 @@ export class Loop {
     this.#owner = null;
     await lost.close().catch(() => undefined);
     // A new identity might claim work that an old run still does, so all old runs must have ended.
-    await this.#endRuns();
+    await this.#runs.end();
     for (let attempt = 1; this.#owner === null && !this.#isStopped; attempt += 1) {
       await this.#takeIdentity().catch(() => Bun.sleep(backoffMs(attempt, FIRST_RETRY_MS, 2_000)));
     }
@@ -124,18 +119,13 @@ export class Loop {
     this.kick();
   }
 
-  async #endRuns(): Promise<void> {
-    for (const run of this.#runs.values()) run.abort.abort();
-    await Promise.all([...this.#runs.values()].map((run) => run.ended));
-  }
-
   async #renew(): Promise<void> {
-    const keys = [...this.#runs.keys()];
+    const { keys } = this.#runs;
     const owner = this.#owner;
     if (owner === null || keys.length === 0) return;
     const kept = await renewLeases(this.#options.db, owner.id, keys);
     // The renewal was too late: another owner may be running these already.
-    for (const key of keys) if (!kept.has(key)) this.#runs.get(key)?.abort.abort();
+    for (const key of keys) if (!kept.has(key)) this.#runs.abort(key);
   }
 
   async #takeAll(): Promise<void> {
@@ -161,36 +151,30 @@ export class Loop {
     if (this.#mayBeAbandoned) {
       this.#mayBeAbandoned = false;
       // New runs begin only here, so the keys are complete.
-      await freeAbandoned(db, { owner: owner.id, keys: [...this.#runs.keys()] });
+      await freeAbandoned(db, { owner: owner.id, keys: this.#runs.keys });
+      await freeDistant(db);
     }
+    this.#runs.makeRoom();
     const rest = [await this.#claim(owner, false), await this.#claim(owner, true)];
     // A run that ends kicks the loop again.
     if (rest.includes(0)) return;
-    const dueMs = await nextDueMs(db, hostIds);
+    const dueMs = await nextDueMs(db, { hostIds, crowded: this.#runs.crowded() });
     if (dueMs !== null) this.#kickIn(Math.max(0, dueMs));
   }
 
   /** @returns how many more runs there is room for. */
   async #claim(owner: Owner, isSlow: boolean): Promise<number> {
     const { db, hostIds, slowKinds } = this.#options;
-    const running = [...this.#runs.values()].filter((run) => run.isSlow === isSlow).length;
-    const room = (isSlow ? MAX_SLOW_RUNS : MAX_RUNS) - running;
+    const room = this.#runs.roomFor(isSlow);
     if (room === 0 || (isSlow && slowKinds.length === 0)) return room;
     const kinds = isSlow ? { among: slowKinds } : { except: slowKinds };
-    const jobs = await claim(db, owner.id, { hostIds, kinds }, room);
+    // Few at a time, since an organization may have as many runs as it may after them.
+    const limit = Math.min(room, MAX_RUNS);
+    const jobs = await claim(db, owner.id, { hostIds, kinds, crowded: this.#runs.crowded() }, limit);
     // Leases of an identity that was lost meanwhile are freed like those of any other owner that is gone.
     if (this.#owner !== owner || this.#isStopped) return 0;
-    for (const job of jobs) this.#begin(owner, job, isSlow);
-    return room - jobs.length;
-  }
-
-  #begin(owner: Owner, job: Job, isSlow: boolean): void {
-    const abort = new AbortController();
-    const ended = this.#run(owner, job, abort.signal).finally(() => {
-      this.#runs.delete(keyOf(job));
-      this.kick();
-    });
-    this.#runs.set(keyOf(job), { isSlow, ended, abort });
+    for (const job of jobs) this.#runs.begin(job, isSlow, (signal) => this.#run(owner, job, signal));
+    return jobs.length < limit ? room - jobs.length : await this.#claim(owner, isSlow);
   }
 
   async #run(owner: Owner, job: Job, signal: AbortSignal): Promise<void> {
@@ -208,10 +192,23 @@ export class Loop {
         if (given === "given") await outcome.write?.(tx);
       });
     } catch (error) {
-      // Without a run the resource counts as abandoned; its next owner begins from the observed state.
       log.warn({ error, kind: job.kind, id: job.id }, "the outcome of a run could not be written");
+      if (!(error instanceof LeaseLost)) await this.#postpone(owner, job, error);
     }
     await failpoint("loop.written", job);
+  }
+
+  /**
+   * Completes work whose outcome the store refuses as unsettled, so that its runs pause for longer and longer. While the
+   * store does not answer, the resource counts as abandoned instead; its next owner begins from the observed state.
+   */
+  async #postpone(owner: Owner, job: Job, error: unknown): Promise<void> {
+    const { db, log } = this.#options;
+    try {
+      await complete(db, owner.id, job, unsettledBy(error, job));
+    } catch (failure) {
+      log.warn({ error: failure, kind: job.kind, id: job.id }, "a run could not be completed");
+    }
   }
 
   async #reconcile(job: Job, signal: AbortSignal): Promise<Outcome> {
@@ -224,9 +221,7 @@ export class Loop {
       const isOverdue = job.deadlineAt !== null && job.deadlineAt.getTime() < Date.now();
       const about = { error, kind: job.kind, id: job.id, attempts: job.attempts, isOverdue };
       log[isOverdue ? "error" : "warn"](about, "a resource could not be brought to its desired state yet");
-      const lastError = publicMessageOf(error, "Pilvi failed; its log says why.");
-      const retryMs = backoffMs(job.attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS);
-      return { result: { settled: false, retryMs, lastError } };
+      return { result: unsettledBy(error, job) };
     }
   }
 
@@ -242,6 +237,12 @@ export class Loop {
       task().catch((error: unknown) => this.#options.log.warn({ error }, "a periodic task failed"));
     this.#timers.push(setInterval(() => void run(), intervalMs));
   }
+}
+
+/** The result of a run that ended with an error. */
+function unsettledBy(error: unknown, { attempts }: Job): ReconcileResult {
+  const lastError = publicMessageOf(error, "Pilvi failed; its log says why.");
+  return { settled: false, retryMs: backoffMs(attempts, FIRST_RETRY_MS, LONGEST_RETRY_MS), lastError };
 }
 
 class LeaseLost extends Error {

@@ -58,7 +58,7 @@ describe("claiming", () => {
     const job = await takeOne(db, 1);
     await complete(db, 1, job, FAILED);
     expect(await claim(db, 1, allOn(HOST), 10)).toEqual([]);
-    expect(await nextDueMs(db, [HOST])).toBeWithin(4_000, 5_001);
+    expect(await nextDueMs(db, { hostIds: [HOST] })).toBeWithin(4_000, 5_001);
   });
 });
 
@@ -73,7 +73,7 @@ test("work is claimed of the given kinds, or of all other kinds", async () => {
 describe("work without a host", () => {
   test("is done by the first owner, whatever hosts it serves", async () => {
     await item(db, "thing-1", null);
-    expect(await nextDueMs(db, ["host-2"])).toBeLessThanOrEqual(0);
+    expect(await nextDueMs(db, { hostIds: ["host-2"] })).toBeLessThanOrEqual(0);
     const [job] = await claim(db, 1, allOn("host-2"), 10);
     expect(job?.id).toBe("thing-1");
     expect(await claim(db, 2, allOn(HOST), 10)).toEqual([]);
@@ -110,14 +110,14 @@ describe("settled work with a time to be reconciled again", () => {
     await item(db, "thing-1");
     expect(await complete(db, 1, await takeOne(db, 1), inHalfAMinute())).toBe("given");
     expect(await claim(db, 1, allOn(HOST), 10)).toEqual([]);
-    expect(await nextDueMs(db, [HOST])).toBeWithin(20_000, 30_001);
+    expect(await nextDueMs(db, { hostIds: [HOST] })).toBeWithin(20_000, 30_001);
     expect(await db`select from work where deadline_at is null`).toHaveLength(1);
   });
 
   test("waits a shortest pause, also for a past time and for news that came before", async () => {
     await item(db, "thing-1");
     await complete(db, 1, await takeOne(db, 1), { settled: true, againAt: new Date(0) });
-    expect(await nextDueMs(db, [HOST])).toBeGreaterThan(0);
+    expect(await nextDueMs(db, { hostIds: [HOST] })).toBeGreaterThan(0);
     await item(db, "thing-1");
     const job = await takeOne(db, 1);
     await item(db, "thing-1");
@@ -137,7 +137,7 @@ describe("completing", () => {
   test("leaves no work for a settled resource", async () => {
     await settle(db, "thing-1");
     expect(await workOf(db, "thing-1")).toMatchObject({ isSettled: true, attempts: 0, owner: null });
-    expect(await nextDueMs(db, [HOST])).toBeNull();
+    expect(await nextDueMs(db, { hostIds: [HOST] })).toBeNull();
   });
 
   test("tries a failed resource again later, with its reason", async () => {

@@ -1,4 +1,5 @@
 // The work queue: one row for each resource, leased to one owner at a time.
+import { storableText } from "../lib/storable.ts";
 import type { Database, Queryable, SqlFragment } from "../store/database.ts";
 import { notify } from "../store/notifications.ts";
 
@@ -7,6 +8,12 @@ export const OWNER_LOCK_CLASS = 7_458_002;
 
 /** How long a lease lasts without being renewed, in seconds. */
 export const LEASE_SECONDS = 30;
+
+/** The longest pause that unsettled work asks for, in seconds. */
+export const LONGEST_PAUSE_SECONDS = 30;
+
+/** Unsettled work that rests for so much longer than that has its time from a wrong clock. */
+const DISTANT_SECONDS = LONGEST_PAUSE_SECONDS + 60;
 
 /** The shortest time after which settled work is reconciled again, when it asks for that. */
 const SHORTEST_PAUSE_SECONDS = 0.1;
@@ -28,6 +35,8 @@ export interface Job {
   /** The number of this attempt at the present desired state, from 1. */
   attempts: number;
   deadlineAt: Date | null;
+  /** Null for work of nobody. */
+  organizationId: string | null;
 }
 
 /**
@@ -109,6 +118,8 @@ export interface ClaimedWork {
   hostIds: readonly string[];
   /** Of one of these kinds, or of any other kind. */
   kinds: { among: readonly string[] } | { except: readonly string[] };
+  /** For none of these organizations. */
+  crowded?: readonly string[];
 }
 
 /** Whether work is of one of the kinds, as SQL. */
@@ -117,36 +128,41 @@ function isOf(db: Database, kinds: ClaimedWork["kinds"]) {
   return db`kind <> all(${db.array([...kinds.except], "text")})`;
 }
 
-/** Whether work is on one of the hosts, or without a host, as SQL. */
-function isServed(db: Database, hostIds: readonly string[]) {
-  return db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
+/** Whether work is on one of the hosts or without a host, and for no crowded organization, as SQL. */
+function isServed(db: Database, { hostIds, crowded = [] }: Pick<ClaimedWork, "hostIds" | "crowded">) {
+  const isHere = db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
+  if (crowded.length === 0) return isHere;
+  return db`${isHere} and (organization_id is null or organization_id <> all(${db.array([...crowded], "text")}))`;
 }
 
 /** Claims up to `limit` due work items for this owner. */
 export async function claim(
   db: Database,
   owner: number,
-  { hostIds, kinds }: ClaimedWork,
+  { kinds, ...served }: ClaimedWork,
   limit: number,
 ): Promise<Job[]> {
   // A subquery could run again for each row, which would claim more than `limit`; a materialized one runs once.
   return await db<Job[]>`
     with due as materialized (
       select kind, id from work
-      where owner is null and run_at <= now() and ${isServed(db, hostIds)} and ${isOf(db, kinds)}
+      where owner is null and run_at <= now() and ${isServed(db, served)} and ${isOf(db, kinds)}
       order by run_at limit ${limit} for no key update skip locked)
     update work
     set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
         attempts = attempts + 1, run_at = 'infinity'
     from due where work.kind = due.kind and work.id = due.id
-    returning work.kind, work.id, attempts, deadline_at as "deadlineAt"`;
+    returning work.kind, work.id, attempts, deadline_at as "deadlineAt", organization_id as "organizationId"`;
 }
 
 /** Milliseconds until the next resource is due, or null when no resource waits for a time. */
-export async function nextDueMs(db: Database, hostIds: readonly string[]): Promise<number | null> {
+export async function nextDueMs(
+  db: Database,
+  served: Pick<ClaimedWork, "hostIds" | "crowded">,
+): Promise<number | null> {
   const [row] = await db<{ ms: number | null }[]>`
     select (extract(epoch from min(run_at) - now()) * 1000)::float8 as ms from work
-    where owner is null and run_at < 'infinity' and ${isServed(db, hostIds)}`;
+    where owner is null and run_at < 'infinity' and ${isServed(db, served)}`;
   return row?.ms ?? null;
 }
 
@@ -198,6 +214,21 @@ export async function freeAbandoned(db: Database, mine: { owner: number; keys: s
     from abandoned where work.kind = abandoned.kind and work.id = abandoned.id`;
 }
 
+/**
+ * Makes unsettled work due whose time lies too far ahead: it was written while the clock was ahead, and would not come for
+ * as long. Work that another transaction has locked is left for the next time.
+ */
+export async function freeDistant(db: Database): Promise<void> {
+  await db`
+    with distant as materialized (
+      select kind, id from work
+      where owner is null and deadline_at is not null and run_at < 'infinity'
+        and run_at > now() + make_interval(secs => ${DISTANT_SECONDS})
+      for no key update skip locked)
+    update work set run_at = now()
+    from distant where work.kind = distant.kind and work.id = distant.id`;
+}
+
 /** When settled work is due, as SQL; the shortest pause keeps a past time from an endless run. */
 function againAt(tx: Queryable, at: Date | undefined) {
   if (at === undefined) return tx`'infinity'::timestamptz`;
@@ -246,9 +277,10 @@ export async function complete(
     if (row === undefined) return "lost";
     return row.isOutdated ? "outdated" : "given";
   }
+  const lastError = result.lastError === null ? null : storableText(result.lastError);
   const rows = await tx`
     update work
-    set owner = null, lease_until = null, last_error = ${result.lastError},
+    set owner = null, lease_until = null, last_error = ${lastError},
         run_at = least(run_at, now() + make_interval(secs => ${result.retryMs / 1000})),
         deadline_at = coalesce(deadline_at, now() + make_interval(secs => ${result.deadlineSeconds ?? 60}))
     where kind = ${job.kind} and id = ${job.id} and owner = ${owner} returning id`;

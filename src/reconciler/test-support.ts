@@ -55,7 +55,7 @@ const untilAborted: Reconcile = (_id, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
 
 /** A loop for the kind `things`, and for `slow-things`, whose runs end with the loop only. */
-export function loopOf(db: Database, reconcile: Reconcile): Loop {
+export function loopOf(db: Database, reconcile: Reconcile, longMs?: number): Loop {
   return new Loop({
     db,
     openSession: (onClose) => sessionOf(db, onClose),
@@ -65,6 +65,7 @@ export function loopOf(db: Database, reconcile: Reconcile): Loop {
       ["slow-things", untilAborted],
     ]),
     slowKinds: ["slow-things"],
+    ...(longMs !== undefined && { longMs }),
     log: createLog("test", "silent"),
   });
 }

@@ -30,7 +30,10 @@ export const kinds: ResourceKind[] = [caches, databases, websockets, application
 
 const computeUnits = Object.assign({}, ...kinds.map((kind) => kind.computeUnits)) as ComputeUnits;
 
-/** Kinds of work whose runs take as long as the data is large, or as long as a client is waited for. */
+/**
+ * Kinds of work whose runs usually take as long as the data is large, or as long as a client is waited for. A run of
+ * another kind may take as long, such as the restore of a database: it counts as slow once it does.
+ */
 export const slowKinds = [
   ACTIONS,
   SNAPSHOTS,

@@ -127,8 +127,8 @@ export interface ResourceKind {
   /** Absent for a kind whose rows are its whole state. */
   reconcile?(context: KindContext): Reconcile;
   /**
-   * Reconcilers of further work of its resources, by kind of work item, whose runs take as long as data is large; left
-   * out by a kind without.
+   * Reconcilers of further work of its resources, by kind of work item, whose runs usually take as long as data is
+   * large; left out by a kind without.
    */
   slowWork?: Readonly<Record<string, (context: KindContext) => Reconcile>>;
   /**

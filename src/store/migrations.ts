@@ -38,6 +38,7 @@ import repositoryLogins from "../../migrations/0036_repository_logins.sql" with 
 import metricsLock from "../../migrations/0037_metrics_lock.sql" with { type: "text" };
 import tokenMakers from "../../migrations/0038_token_makers.sql" with { type: "text" };
 import organizationFamilies from "../../migrations/0039_organization_families.sql" with { type: "text" };
+import workOrganizations from "../../migrations/0040_work_organizations.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -80,4 +81,5 @@ export const migrations: Migration[] = [
   { name: "0037_metrics_lock", sql: metricsLock },
   { name: "0038_token_makers", sql: tokenMakers },
   { name: "0039_organization_families", sql: organizationFamilies },
+  { name: "0040_work_organizations", sql: workOrganizations },
 ];

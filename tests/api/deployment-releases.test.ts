@@ -1,7 +1,9 @@
-// The releases of deployments that have ended: each is removed from its host, however long something needs it.
+// The ends of deployments: their reasons, and their releases, each of which is removed from its host, however long
+// something needs it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Release } from "../../src/contracts/builds.ts";
 import { PublicError } from "../../src/lib/errors.ts";
+import { lastStep } from "../../src/resources/applications/deployments/deploy-command.ts";
 import { endDeployment } from "../../src/resources/applications/deployments/end.ts";
 import { reconcileDeployment } from "../../src/resources/applications/deployments/reconciler.ts";
 import {
@@ -10,7 +12,11 @@ import {
   writeDeploymentStatus,
 } from "../../src/resources/applications/deployments/store.ts";
 import { pruneReleases } from "../../src/resources/applications/environments/releases.ts";
-import { loadEnvironment, type EnvironmentRow } from "../../src/resources/applications/environments/store.ts";
+import {
+  loadEnvironment,
+  writeRefusal,
+  type EnvironmentRow,
+} from "../../src/resources/applications/environments/store.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
 import { newApplication } from "../support/api/applications-api.ts";
@@ -62,6 +68,29 @@ test("a release that a command needs while many deployments come is removed when
   needed.delete(first);
   await pruneReleases(api.context, api.host, environment);
   expect([...present]).toEqual(later.slice(-5));
+});
+
+test("a deployment whose last lines have characters that the store does not take ends with the others", async () => {
+  const id = await deployment("deployment.running");
+  const row = await loadDeployment(api.db, id);
+  if (row === undefined) throw new Error("no deployment");
+  const reason = `a\0b\n${"x".repeat(3_995)}🙂`;
+  await api.db.begin((tx) => endDeployment(tx, row, { status: "build.failed", reason }));
+  const kept = `ab\n${"x".repeat(3_995)}\ufffd`;
+  expect((await loadDeployment(api.db, id))?.failureReason).toBe(kept);
+  const [event] = await api.db`select details from events where details ->> 'deployment' = ${id}`;
+  expect(event.details.reason).toBe(kept);
+});
+
+test("the last lines of a run are given without characters that the store does not take", () => {
+  const failure = { code: "step", message: "The step ended with 1." } as const;
+  expect(lastStep("It failed.", { failure }, ["a\0b", "\ud83d"])).toBe("The step ended with 1.\nab\n\ufffd");
+});
+
+test("the reason of a refused change is kept without characters that the store does not take", async () => {
+  await writeRefusal(api.db, environment.id, { digest: "d", reason: "a\0b\ud83d" });
+  expect((await loadEnvironment(api.db, environment.id))?.lastError).toBe("ab\ufffd");
+  await writeRefusal(api.db, environment.id, null);
 });
 
 test("the release of a deployment that fails is removed by work of its own, as often as something needs it", async () => {

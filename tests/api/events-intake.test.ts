@@ -1,5 +1,6 @@
 // The journal of a host comes into the events once, with the host's times, however often it is read.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import { SQL } from "bun";
 import type { JournalRecord } from "../../src/contracts/journal.ts";
 import type { EventResource } from "../../src/resources/shared/event-schema.ts";
 import { followJournal, takeRecords } from "../../src/resources/shared/events/intake.ts";
@@ -13,6 +14,8 @@ beforeAll(async () => {
   api = await startApi();
 });
 afterAll(() => api.stop());
+
+const log = createLog("test", "silent");
 
 let sequence = 0;
 function record(
@@ -57,7 +60,7 @@ test("a journal record becomes one event, with the host's time and without its p
     record(id, "awake", { wake }),
     record("store", "started", { pid: 1 }),
   ];
-  const taken = await Promise.all([1, 2, 3].map(() => takeRecords(api.db, "host-1", records)));
+  const taken = await Promise.all([1, 2, 3].map(() => takeRecords(api.db, "host-1", records, log)));
   expect(taken.toSorted()).toEqual([0, 0, 3]);
   const [, awake, started] = await eventsOf(id);
   expect([awake?.attributes.occurred_at, awake?.attributes.message]).toEqual([
@@ -72,9 +75,46 @@ test("a journal record of a deleted resource belongs to its organization", async
   const otherToken = await api.newToken(["*"], "others");
   const id = await newCache(otherToken);
   await api.db.begin((tx) => eraseRow(tx, "caches", id));
-  await takeRecords(api.db, "host-1", [record(id, "stopped")]);
+  await takeRecords(api.db, "host-1", [record(id, "stopped")], log);
   expect((await eventsOf(id, otherToken)).map(({ attributes }) => attributes.type)).toContain("stopped");
   expect(await eventsOf(id)).toEqual([]);
+});
+
+test("a record with texts that the store does not take is an event without them", async () => {
+  const id = await newCache();
+  const wake = {
+    reason: { user: "a\0pp", application: "\ud83d", address: "" },
+    spansMs: { accept: 1, auth: 2, start: 3, ready: 4, login: 5 },
+  };
+  const records = [record(id, "awake", { wake }), record(id, "failed", { reason: "half \ud83d and \0" })];
+  expect(await takeRecords(api.db, "host-1", records, log)).toBe(2);
+  const [, failed, awake] = await eventsOf(id);
+  expect(failed?.attributes.details).toEqual({ reason: "half \ufffd and " });
+  expect(awake?.attributes.details).toMatchObject({ user: "app", application: "\ufffd" });
+});
+
+test("a record that the store refuses is skipped with a warning, and keeps back no other", async () => {
+  const [id, other] = [await newCache(), await newCache()];
+  const started = record(id, "started");
+  const poison = { ...record(id, "failed"), at: "no time" };
+  const records = [started, poison, record(other, "started"), record(other, "asleep")];
+  const warn = spyOn(log, "warn");
+  expect(await takeRecords(api.db, "host-1", records, log)).toBe(3);
+  expect(warn.mock.calls.map(([about]) => about)).toMatchObject([{ id, sequence: poison.sequence }]);
+  warn.mockRestore();
+  expect(await takeRecords(api.db, "host-1", records, log)).toBe(0);
+  const types = (await eventsOf(other)).map(({ attributes }) => attributes.type);
+  expect(types).toEqual(["created", "asleep", "started"]);
+});
+
+test("a failure of the store itself skips no record", async () => {
+  const id = await newCache();
+  const records = [record(id, "started")];
+  const closed = new SQL({ ...api.db.options, max: 1 } as SQL.Options);
+  await closed.close();
+  const failing = takeRecords(closed, "host-1", records, log);
+  expect(await failing.catch((error: unknown) => error)).toBeInstanceOf(Error);
+  expect(await takeRecords(api.db, "host-1", records, log)).toBe(1);
 });
 
 test("the control plane continues after the last record, and tries again after a failure", async () => {
@@ -91,7 +131,7 @@ test("the control plane continues after the last record, and tries again after a
   };
   const host = { id: "host-1", driver: { ...api.host.driver, journal } };
   const end = new AbortController();
-  const following = followJournal({ db: api.db, host }, end.signal, createLog("test", "silent"));
+  const following = followJournal({ db: api.db, host }, end.signal, log);
   await until("all has come in, and more is asked for", () => asked.length === 4);
   expect(await eventsOf(id)).toHaveLength(4);
   end.abort();

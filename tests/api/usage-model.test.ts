@@ -1,6 +1,7 @@
 // `GET /usage` against a model: random lives of resources, whose events arrive late, twice and in any order of resources.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { JournalRecord } from "../../src/contracts/journal.ts";
+import { createLog } from "../../src/lib/log.ts";
 import { eraseCache } from "../../src/resources/caches/store.ts";
 import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { takeRecords } from "../../src/resources/shared/events/intake.ts";
@@ -47,6 +48,8 @@ interface Resource {
   records: JournalRecord[];
 }
 
+const log = createLog("test", "silent");
+
 let api: TestApi;
 beforeAll(async () => {
   api = await startApi();
@@ -83,7 +86,7 @@ function actionsOf(resource: Resource, random: () => number): (() => Promise<voi
     const to = from + 1 + Math.floor(random() * 12);
     // A control plane that was killed asks for records again that it has.
     const again = records.slice(Math.max(0, from - Math.floor(random() * 4)), to);
-    actions.push(async () => void (await takeRecords(api.db, hostId, again)));
+    actions.push(async () => void (await takeRecords(api.db, hostId, again, log)));
     from = to;
   }
   for (const { atMs, size } of life.sizes.slice(1)) {

@@ -1,5 +1,6 @@
 // `GET /usage`: who may read it, filters, pages, the table in CSV, samples of storage and connections, and its bounds.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createLog } from "../../src/lib/log.ts";
 import { eraseCache } from "../../src/resources/caches/store.ts";
 import type { Reading } from "../../src/contracts/readings.ts";
 import { takeRecords } from "../../src/resources/shared/events/intake.ts";
@@ -38,7 +39,8 @@ async function create(path: string, json: object, token?: string): Promise<strin
 let sequence = 0;
 async function happens(id: string, type: "started" | "stopped" | "asleep"): Promise<void> {
   sequence += 1;
-  await takeRecords(api.db, "host-1", [{ sequence, id, at: new Date().toISOString(), type, details: {} }]);
+  const record = { sequence, id, at: new Date().toISOString(), type, details: {} };
+  await takeRecords(api.db, "host-1", [record], createLog("test", "silent"));
 }
 
 const month = () => new Date().toISOString().slice(0, 7);

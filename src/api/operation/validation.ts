@@ -1,6 +1,7 @@
 // Checks values against schemas and reports every fault in plain sentences, by the name the client used.
 import { z } from "zod";
 import { nearest } from "../../lib/nearest.ts";
+import { isStorable } from "../../lib/storable.ts";
 import type { FieldErrors } from "../jsonapi/errors.ts";
 
 /** For longer enumerations only the nearest values are listed. */
@@ -44,8 +45,7 @@ export function checkObject<Schema extends z.ZodObject>(
 /** The paths to the texts that Postgres cannot store: they contain NUL, or half of a surrogate pair. */
 function unstorableIn(value: object, way: string[] = []): [name: string, ...within: string[]][] {
   return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {
-    if (typeof part === "string")
-      return part.isWellFormed() && !part.includes("\0") ? [] : [wayTo(way, name)];
+    if (typeof part === "string") return isStorable(part) ? [] : [wayTo(way, name)];
     return typeof part === "object" && part !== null ? unstorableIn(part, wayTo(way, name)) : [];
   });
 }

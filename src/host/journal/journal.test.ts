@@ -88,6 +88,17 @@ describe("a journal", () => {
     expect(open(path).openRun("cache-9")?.pid).toBe(9);
   });
 
+  test("cuts a long reason between its characters", () => {
+    const journal = open(newPath());
+    journal.append("process-1", "failed", { reason: `${"x".repeat(498)}🙂 is no half` });
+    journal.append("process-1", "failed", { reason: `${"x".repeat(499)}🙂 is no half` });
+    const reasons = journal.after(0).map(({ details }) => details.reason ?? "");
+    expect(reasons.map((reason) => [reason.isWellFormed(), reason.length])).toEqual([
+      [true, 500],
+      [true, 500],
+    ]);
+  });
+
   test("wakes a caller that waits for a record", async () => {
     const journal = open(newPath());
     const waiting = journal.untilSome(new AbortController().signal);

@@ -233,9 +233,10 @@ function followSleep(awake: Map<string, boolean>, id: string, type: JournalRecor
   if ((type === "started" || type === "restarted") && !awake.has(id)) awake.set(id, false);
 }
 
+/** With a reason that leaves room for its ellipsis. */
 function shortened({ reason, ...details }: Details): Details {
   if (reason === undefined) return details;
-  return { ...details, reason: presentableSentence(reason).slice(0, MAX_REASON_LENGTH) };
+  return { ...details, reason: presentableSentence(reason, MAX_REASON_LENGTH - 1) };
 }
 
 function alivePath(path: string): string {

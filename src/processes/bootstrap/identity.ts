@@ -54,21 +54,26 @@ function linkUnlessThere(path: string, name: string): void {
 /** The full-access token of the first start, made when its file is not there. */
 export async function firstToken(config: Config): Promise<string> {
   const path = join(config.dataDir, "token");
-  const known = readIfThere(path, "PILVI_DATA_DIR");
-  if (known !== null) return known.trim();
+  const known = readIfThere(path, "PILVI_DATA_DIR")?.trim() ?? "";
+  // A power cut may have left it empty.
+  if (known !== "") return known;
   const token = newToken();
   replaceFile(path, `${token}\n`, 0o600);
   await syncFile(path);
   return token;
 }
 
-/** The id under which this machine is known to the store. */
-export function hostId(config: Config): string {
+/**
+ * The id under which this machine is known to the store, made when its file is not there; null when a power cut has left
+ * the file empty, so that only the store knows it.
+ */
+export async function hostId(config: Config): Promise<string | null> {
   const path = join(config.dataDir, "host-id");
-  const known = readIfThere(path, "PILVI_DATA_DIR");
-  if (known !== null) return known.trim();
+  const known = readIfThere(path, "PILVI_DATA_DIR")?.trim();
+  if (known !== undefined) return known === "" ? null : known;
   const id = newId("host");
   replaceFile(path, `${id}\n`, 0o644);
+  await syncFile(path);
   return id;
 }
 

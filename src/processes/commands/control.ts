@@ -78,7 +78,7 @@ interface StartupSecrets {
   /** The signature of the certificates that the host had published before these were read. */
   published: string;
   token: string;
-  hostId: string;
+  hostId: string | null;
   /** What a new machine needs of the data directory. */
   files: MachineFiles;
 }
@@ -94,7 +94,7 @@ export async function controlCommand(config: Config): Promise<number> {
       published: signatureOf(certificatesFile(config.dataDir, "control")),
       certificates: readCertificates(config, log),
       token: await firstToken(config),
-      hostId: hostId(config),
+      hostId: await hostId(config),
       files: readMachineFiles(config.dataDir),
     };
     ensureRepositoriesDir(config.dataDir);
@@ -139,8 +139,8 @@ async function startControl(
   const db = await openStore(address, { onDeadlock });
   await migrate(db, migrations);
   await ensureKeyFits(db, vault, config.keyFile);
-  await ensureHostRow(db, startupSecrets.hostId);
-  await keepMachineFiles(db, vault, startupSecrets.hostId, startupSecrets.files);
+  const id = await ensureHostRow(db, startupSecrets.hostId);
+  await keepMachineFiles(db, vault, id, startupSecrets.files);
   await recordUnknownAllocations(db);
   await ensureToken(db, { plaintext: startupSecrets.token, name: "first" });
   if (config.bootstrapToken !== undefined) {
@@ -148,7 +148,7 @@ async function startControl(
   }
   const host = servedHost(
     {
-      id: startupSecrets.hostId,
+      id,
       driver,
       hostnames: { loopback: "127.0.0.1", public: config.publicHost },
       isTls: config.tls !== undefined,

@@ -1,20 +1,22 @@
 // Deletes activity beyond its retention, in small batches.
 import type { Log } from "../../lib/log.ts";
+import { SteadyClock } from "../../lib/steady-clock.ts";
 import type { Database } from "../../store/database.ts";
 
 const INTERVAL_MS = 3_600_000;
 /** Small enough that other statements do not notice. */
 const BATCH = 1_000;
 
-/** Deletes old activity now and every hour. @returns a function that stops it. */
+/** Deletes old activity every hour, while the time may be relied on. @returns a function that stops it. */
 export function keepActivityFor(days: number, db: Database, log: Log): () => void {
+  const clock = new SteadyClock();
   const run = () => {
+    if (!clock.isSteady()) return;
     pruneActivity(db, days, BATCH).catch((error: unknown) =>
       log.warn({ error }, "could not delete old activity"),
     );
   };
   const timer = setInterval(run, INTERVAL_MS);
-  run();
   return () => clearInterval(timer);
 }
 

@@ -2,6 +2,7 @@
 // constants.
 import { forgetResource } from "../../api/operation/idempotency.ts";
 import type { Observation } from "../../contracts/observation.ts";
+import { storable } from "../../lib/storable.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { deleteActionsOf } from "./actions/store.ts";
@@ -167,7 +168,7 @@ export async function writeProgress(
   status: string,
   seen: Progress,
 ): Promise<void> {
-  const reason = { status, reason: seen.lastError ?? "The engine does not answer." };
+  const reason = storable({ status, reason: seen.lastError ?? "The engine does not answer." });
   await tx`
     with written as (
       update ${tx.unsafe(INSTANCE_KINDS[kind].table)} r

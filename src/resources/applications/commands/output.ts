@@ -1,6 +1,7 @@
 // The output of a command: parts of it while it runs, and its end for the row.
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
+import { storableText } from "../../../lib/storable.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { StreamPlaces } from "../../shared/stream-places.ts";
 import { KIND } from "../create.ts";
@@ -105,6 +106,5 @@ export async function outputEnd(
     output = output.slice(-KEPT_CHARACTERS);
     after = slice.next;
   }
-  // The store takes no such character, and half of a pair at the cut is none.
-  return { output: output.replaceAll("\0", "").toWellFormed(), isOutputCut };
+  return { output: storableText(output), isOutputCut };
 }

@@ -1,5 +1,6 @@
 // The run of a deploy command, as its host knows it.
 import type { Build } from "../../../contracts/builds.ts";
+import { storableText } from "../../../lib/storable.ts";
 
 /** The id of the run in the release of a deployment. */
 export function deployCommandId(deploymentId: string): string {
@@ -10,5 +11,5 @@ export function deployCommandId(deploymentId: string): string {
 export function lastStep(sentence: string, { failure }: Pick<Build, "failure">, lines: string[]): string {
   const message = failure?.message ?? sentence;
   // The host ends the output with the same sentence.
-  return [message, ...lines.filter((line) => line !== message)].join("\n");
+  return storableText([message, ...lines.filter((line) => line !== message)].join("\n"));
 }

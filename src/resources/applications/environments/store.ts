@@ -1,6 +1,7 @@
 // The rows of environments: every SQL statement about them.
 import { forgetResource } from "../../../api/operation/idempotency.ts";
 import type { Page } from "../../../api/jsonapi/pagination.ts";
+import { storableText } from "../../../lib/storable.ts";
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
 import type { Plan } from "../../../contracts/plan.ts";
@@ -210,8 +211,10 @@ export async function writeRefusal(
   id: string,
   refusal: { digest: string; reason: string } | null,
 ): Promise<void> {
+  // The reason may have lines of the customer's own program.
+  const reason = refusal === null ? null : storableText(refusal.reason);
   await tx`
-    update environments set refused_digest = ${refusal?.digest ?? null}, last_error = ${refusal?.reason ?? null}
+    update environments set refused_digest = ${refusal?.digest ?? null}, last_error = ${reason}
     where id = ${id}`;
   await notify(tx, "status", id);
 }

@@ -1,6 +1,7 @@
 // The ways in which a statement does not end with a result.
 import type { EngineFault } from "../../../api/jsonapi/errors.ts";
 import { PublicError } from "../../../lib/errors.ts";
+import { storableText } from "../../../lib/storable.ts";
 import { MAX_MESSAGE_CHARACTERS } from "./limits.ts";
 
 /** The engine refused the statement, in its own words. */
@@ -9,7 +10,7 @@ export class StatementRefused extends PublicError {
   readonly fault: EngineFault;
 
   constructor(message: string, fault: EngineFault) {
-    super(message.slice(0, MAX_MESSAGE_CHARACTERS));
+    super(storableText(message, MAX_MESSAGE_CHARACTERS));
     this.fault = fault;
   }
 }

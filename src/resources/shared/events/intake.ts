@@ -3,7 +3,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalRecord } from "../../../contracts/journal.ts";
 import type { Log } from "../../../lib/log.ts";
+import { storable } from "../../../lib/storable.ts";
 import type { Database, Transaction } from "../../../store/database.ts";
+import { isRefused } from "../../../store/violations.ts";
 import type { ServedHost } from "../../kind.ts";
 
 const RETRY_MS = 500;
@@ -20,9 +22,9 @@ export async function followJournal(
   while (!signal.aborted) {
     try {
       const records = await host.driver.journal(await takenOf(db, host.id), signal);
-      if (records.length > 0) await takeRecords(db, host.id, records);
+      if (records.length > 0) await takeRecords(db, host.id, records, log);
     } catch (error) {
-      // The host sends a record again until it is taken.
+      // The host sends a record again until it is taken or skipped.
       if (!signal.aborted) log.debug({ error }, "the journal of a host could not be taken");
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -37,10 +39,44 @@ async function takenOf(db: Database, hostId: string): Promise<number> {
 }
 
 /**
- * Adds the new records, in the transaction that records their sequence.
+ * Adds the new records. A record that the store refuses is skipped, so that it keeps back no other.
  * @returns how many records were added.
  */
-export async function takeRecords(db: Database, hostId: string, records: JournalRecord[]): Promise<number> {
+export async function takeRecords(
+  db: Database,
+  hostId: string,
+  records: JournalRecord[],
+  log: Log,
+): Promise<number> {
+  try {
+    return await takeTogether(db, hostId, records, insertRecords);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+  let sum = 0;
+  for (const record of records) sum += await takeOrSkip(db, hostId, record, log);
+  return sum;
+}
+
+async function takeOrSkip(db: Database, hostId: string, record: JournalRecord, log: Log): Promise<number> {
+  try {
+    return await takeTogether(db, hostId, [record], insertRecords);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const { id, type, sequence } = record;
+    log.warn({ error, id, type, sequence }, "a record of the journal cannot be stored, and is skipped");
+    await takeTogether(db, hostId, [record], async () => undefined);
+    return 0;
+  }
+}
+
+/** Takes the new records, in the transaction that records their sequence. @returns how many were new. */
+async function takeTogether(
+  db: Database,
+  hostId: string,
+  records: JournalRecord[],
+  insert: (tx: Transaction, fresh: JournalRecord[]) => Promise<void>,
+): Promise<number> {
   return await db.begin(async (tx) => {
     await tx`insert into host_journals (host_id) values (${hostId}) on conflict do nothing`;
     const [row] = await tx<{ taken: number }[]>`
@@ -50,14 +86,14 @@ export async function takeRecords(db: Database, hostId: string, records: Journal
     const last = fresh.at(-1);
     if (last === undefined) return 0;
     await tx`update host_journals set taken = ${last.sequence} where host_id = ${hostId}`;
-    await insertRecords(tx, fresh);
+    await insert(tx, fresh);
     return fresh.length;
   });
 }
 
 /**
- * Skips records that belong to no resource, such as those of the store. A record of a process belongs to its environment. Organizations are locked in a fixed order, so
- * that two transactions never wait for each other.
+ * Skips records that belong to no resource, such as those of the store. A record of a process belongs to its
+ * environment. Organizations are locked in a fixed order, so that two transactions never wait for each other.
  */
 async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise<void> {
   const rows = records.map((record) => ({ ...record, details: detailsOf(record) }));
@@ -87,9 +123,9 @@ async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise
     order by hashtext(r.organization_id), record.sequence`;
 }
 
-/** The public part of a record. */
-function detailsOf({ details }: JournalRecord): Record<string, unknown> {
-  const { pid: _pid, wake, ...others } = details;
+/** The public part of a record. The journal of an earlier host may have texts that the store does not take. */
+function detailsOf(record: JournalRecord): Record<string, unknown> {
+  const { pid: _pid, wake, ...others } = storable(record.details);
   if (wake === undefined) return others;
   const { address, ...reason } = wake.reason;
   return { ...others, ...reason, ...(address !== "" && { address }), spans_ms: wake.spansMs };

@@ -1,4 +1,5 @@
 // Writes events, in the transaction of the change that they report.
+import { storable } from "../../../lib/storable.ts";
 import { recordAudit, type AuditEntry } from "../../../api/auth/audit.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { EventResourceType, EventType } from "../event-schema.ts";
@@ -9,7 +10,7 @@ export interface NewEvent {
   type: EventType;
   resource: { type: EventResourceType; id: string; name: string };
   requestId?: string;
-  /** Visible to every token that may read the resource. Never a secret. */
+  /** Visible to every token that may read the resource. Never a secret. May quote foreign programs. */
   details?: Record<string, unknown>;
 }
 
@@ -21,7 +22,7 @@ export async function recordEvent(tx: Transaction, event: NewEvent): Promise<voi
   const { organizationId, type, resource, requestId = null, details = {} } = event;
   await tx`
     insert into events (organization_id, type, resource_type, resource_id, resource_name, request_id, details)
-    values (${organizationId}, ${type}, ${resource.type}, ${resource.id}, ${resource.name}, ${requestId}, ${details})`;
+    values (${organizationId}, ${type}, ${resource.type}, ${resource.id}, ${resource.name}, ${requestId}, ${storable(details)})`;
 }
 
 /** A request that was carried out, for the audit, and what it changed, for the events of the resource. */

@@ -1,5 +1,6 @@
 // Deletes events beyond their retention, in small batches, after the usage was made from them.
 import type { Log } from "../../../lib/log.ts";
+import { SteadyClock } from "../../../lib/steady-clock.ts";
 import type { Database, Transaction } from "../../../store/database.ts";
 import { rollUp } from "../usage/roll-up.ts";
 
@@ -9,17 +10,18 @@ const INTERVAL_MS = 10 * 60_000;
 /** Small enough that other statements do not notice. */
 const BATCH = 1_000;
 
-/** Deletes old events now and every ten minutes. @returns a function that stops it. */
+/** Deletes old events every ten minutes, while the time may be relied on. @returns a function that stops it. */
 export function keepEventsFor(days: number, db: Database, log: Log): () => void {
+  const clock = new SteadyClock();
   const run = async () => {
     await rollUp(db, { isDaily: true });
     await pruneEvents(db, days, BATCH);
   };
   const start = () => {
+    if (!clock.isSteady()) return;
     run().catch((error: unknown) => log.warn({ error }, "could not delete old events"));
   };
   const timer = setInterval(start, INTERVAL_MS);
-  start();
   return () => clearInterval(timer);
 }
 
@@ -57,15 +59,16 @@ async function pruneBatch(db: Database, days: number, batch: number): Promise<nu
 
 /**
  * The time before which events may be deleted: a midnight in UTC, so that a day keeps all its events or none, and not
- * after an event that is not counted in the usage yet.
+ * after an event that is not counted in the usage yet. A horizon that a clock was ahead for comes back to this day.
  */
 async function raiseHorizon(tx: Transaction, days: number): Promise<string> {
   const [row] = await tx<{ cutoff: string }[]>`
-    update usage_horizon set events_since = greatest(events_since, least(
-      date_trunc('day', now() - make_interval(days => ${days}), 'UTC'),
+    with oldest as (select date_trunc('day', now() - make_interval(days => ${days}), 'UTC') as day)
+    update usage_horizon set events_since = greatest(least(events_since, date_trunc('day', now(), 'UTC')), least(
+      oldest.day,
       (select date_trunc('day', min(m.at), 'UTC') from usage_marks m join usage_resources using (resource_id)),
       (select date_trunc('day', min(counted_until), 'UTC') from usage_resources where deleted_at is null)))
-    returning events_since::text as cutoff`;
+    from oldest returning least(events_since, oldest.day)::text as cutoff`;
   if (row === undefined) throw new Error("the horizon of the usage is missing");
   return row.cutoff;
 }

@@ -11,8 +11,9 @@ const DAYS_AHEAD = 2;
 const DIVIDED = ["minutes", "fives"] as const;
 
 /**
- * Makes the partitions for all moments that metrics may have now, and drops those that are no longer kept. Costs one
- * query when there is nothing to do.
+ * Makes the partitions for all moments that metrics may have now, and drops those that are older than metrics are kept.
+ * Days that lie ahead stay, since the clock may have been right before and be behind now. Costs two queries when there
+ * is nothing to do.
  */
 export async function keepPartitions(tx: Transaction, nowMs: number): Promise<void> {
   const rows = await tx<{ name: string }[]>`
@@ -22,8 +23,10 @@ export async function keepPartitions(tx: Transaction, nowMs: number): Promise<vo
   const kept = LEVELS.filter(({ name }) => DIVIDED.some((divided) => divided === name));
   const wanted = kept.flatMap(({ name, keptMs }) => daysOf(name, keptMs ?? 0, nowMs));
   const missing = wanted.filter(({ name }) => !present.has(name));
-  const names = new Set(wanted.map(({ name }) => name));
-  const outdated = [...present].filter((name) => !names.has(name));
+  const outdated = kept.flatMap(({ name, keptMs }) => {
+    const oldest = partitionOf(name, floorTo(nowMs - (keptMs ?? 0), DAY_MS));
+    return [...present].filter((each) => each.startsWith(partitionOf(name)) && each < oldest);
+  });
   // Readers of both tables lock them in this order.
   if (missing.length + outdated.length > 0) await tx`lock table only metrics_fives, only metrics_minutes`;
   for (const { name, table, from, until } of missing) {
@@ -41,9 +44,15 @@ function daysOf(table: string, keptMs: number, nowMs: number) {
   const count = (floorTo(nowMs, DAY_MS) - first) / DAY_MS + DAYS_AHEAD;
   return Array.from({ length: count }, (_, index) => {
     const day = (offset: number) => new Date(first + (index + offset) * DAY_MS).toISOString().slice(0, 10);
-    const name = `metrics_${table}_${day(0).replaceAll("-", "")}`;
+    const name = partitionOf(table, first + index * DAY_MS);
     return { name, table, from: `${day(0)} 00:00Z`, until: `${day(1)} 00:00Z` };
   });
+}
+
+/** The name of the partition of a day, or the beginning of the names of all. Names of a table have the order of days. */
+function partitionOf(table: string, dayMs?: number): string {
+  const date = dayMs === undefined ? "" : new Date(dayMs).toISOString().slice(0, 10);
+  return `metrics_${table}_${date.replaceAll("-", "")}`;
 }
 
 async function deleteOld(tx: Transaction, nowMs: number): Promise<void> {

@@ -1,5 +1,6 @@
 // Keeps the usage up to date: samples, roll-ups, and the deletion of what is too old.
 import type { Log } from "../../../lib/log.ts";
+import { SteadyClock } from "../../../lib/steady-clock.ts";
 import type { Database } from "../../../store/database.ts";
 import { rollUp } from "./roll-up.ts";
 import { rollUpHours, sampleStorage } from "./sample.ts";
@@ -10,11 +11,15 @@ const USAGE_LOCK = 7_458_005;
 /** The usage of so many months is kept. */
 const MONTHS = 25;
 
-/** Samples and counts now and every minute. @returns a function that stops it. */
+/**
+ * Samples and counts now and every minute, and deletes what is too old while the time may be relied on.
+ * @returns a function that stops it.
+ */
 export function keepUsage(db: Database, log: Log): () => void {
+  const clock = new SteadyClock();
   let running: Promise<void> | null = null;
   const run = () => {
-    running ??= updateUsage(db)
+    running ??= updateUsage(db, { isPruned: clock.isSteady() })
       .catch((error: unknown) => log.warn({ error }, "the usage could not be counted"))
       .finally(() => (running = null));
   };
@@ -24,7 +29,7 @@ export function keepUsage(db: Database, log: Log): () => void {
 }
 
 /** Does all of it once, unless another process is at it. */
-export async function updateUsage(db: Database): Promise<void> {
+export async function updateUsage(db: Database, { isPruned } = { isPruned: true }): Promise<void> {
   const session = await db.reserve();
   try {
     const [lock] = await session<{ isOurs: boolean }[]>`
@@ -34,7 +39,7 @@ export async function updateUsage(db: Database): Promise<void> {
       const first = await sampleStorage(db);
       await rollUpHours(db, first);
       await rollUp(db, { isDaily: true });
-      await pruneUsage(db);
+      if (isPruned) await pruneUsage(db);
     } finally {
       await session`select pg_advisory_unlock(${USAGE_LOCK})`;
     }

@@ -98,7 +98,8 @@ function windowOf(
   markMs: number,
   { nowMs, horizonMs }: { nowMs: number; horizonMs: number },
 ): Window {
-  const fromMs = Math.max(dayStart(Math.min(markMs, countedMs)), horizonMs);
+  // A clock that was ahead may have left a horizon that is still to come.
+  const fromMs = Math.max(dayStart(Math.min(markMs, countedMs)), Math.min(horizonMs, dayStart(nowMs)));
   const untilMs = Math.min(Math.max(fromMs, deletedMs ?? nowMs), fromMs + DAYS * DAY_MS);
   return { id, fromMs, eventsFromMs: Math.min(markMs, fromMs), untilMs };
 }
