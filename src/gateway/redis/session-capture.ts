@@ -33,7 +33,8 @@ export async function captureSession(
     if (info.type !== "$" && info.type !== "=") return null;
     const last = await reader.next();
     if (last.text !== "OK" || reader.hasMore) return null;
-    return sessionOf(info.text, session, login);
+    // The engine marks the format of a text in RESP3 only; before version 7 it names its protocol nowhere else.
+    return sessionOf(info.text, info.type === "=" ? 3 : 2, session, login);
   } catch (error) {
     if (error instanceof StreamEnded || error instanceof RangeError) return null;
     throw error;
@@ -46,18 +47,19 @@ export async function captureSession(
  * @param info a line of `CLIENT INFO`; names have no spaces, but the path of a socket at its beginning may. A session
  *   with capabilities (`capa=`, Valkey 8.1) is not kept.
  */
-function sessionOf(info: string, { id }: Session, login: Login): Session | null {
+function sessionOf(info: string, protocol: 2 | 3, { id }: Session, login: Login): Session | null {
   const match =
-    / name=(?<name>\S*) age=\d+ idle=\d+ flags=(?<flags>\S+)(?: capa=)? db=(?<db>\d+) (?<counts>.*) qbuf=.* user=(?<user>\S+) redir=-1 resp=(?<protocol>[23])(?: lib-name=(?<libraryName>\S*) lib-ver=(?<libraryVersion>\S*))?/.exec(
+    / name=(?<name>\S*) age=\d+ idle=\d+ flags=(?<flags>\S+)(?: capa=)? db=(?<db>\d+) (?<counts>.*) qbuf=.* user=(?<user>\S+) redir=-1(?: resp=[23](?: lib-name=(?<libraryName>\S*) lib-ver=(?<libraryVersion>\S*))?|\s*$)/.exec(
       info,
     );
   if (match?.groups === undefined) return null;
-  const { name = "", flags = "", db, counts = "", user, protocol } = match.groups;
+  const { name = "", flags = "", db, counts = "", user } = match.groups;
   const { libraryName = "", libraryVersion = "" } = match.groups;
   if (!PLAIN_FLAGS.test(flags) || user !== login.user) return null;
   if ([name, libraryName, libraryVersion].some((text) => text.length > MAX_NAME_BYTES)) return null;
-  // No subscriptions, no queued commands, no watched keys; Redis before 7.4 has no count of watched keys. After a
-  // transaction Valkey 8.1 reports 0 queued commands instead of -1; an open transaction shows in the flags.
-  if (!/^sub=0 psub=0 ssub=0 multi=(?:-1|0)(?: watch=0)?$/.test(counts)) return null;
-  return { id, login, protocol: protocol === "3" ? 3 : 2, db: Number(db), name, libraryName, libraryVersion };
+  // No subscriptions, of which Redis before 7 has two kinds, no queued commands, no watched keys; Redis before 7.4 has no
+  // count of watched keys. After a transaction Valkey 8.1 reports 0 queued commands instead of -1; an open transaction
+  // shows in the flags.
+  if (!/^sub=0 psub=0(?: ssub=0)? multi=(?:-1|0)(?: watch=0)?$/.test(counts)) return null;
+  return { id, login, protocol, db: Number(db), name, libraryName, libraryVersion };
 }
