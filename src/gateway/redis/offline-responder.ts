@@ -7,7 +7,7 @@ import { answerOf, isKeepAlive, isLocal } from "./commands.ts";
 import { InputBuffer } from "./input-buffer.ts";
 import { errorReply } from "./replies.ts";
 import { parseCommand } from "./resp.ts";
-import type { Login, Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { CommandFramer } from "./framer.ts";
 
 /** How long a client may stay without a login, in milliseconds. */
@@ -22,9 +22,8 @@ export interface Attached<E extends Stream> {
   engine: E;
   /** The framer after the bytes that the engine has got already. */
   framer: CommandFramer;
+  /** The session before these bytes. */
   session: Session;
-  /** The client's login, which may be of a command that the engine has yet to answer. */
-  login: Login;
 }
 
 export class OfflineResponder<C extends ClientStream, E extends Stream> {
@@ -83,7 +82,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     if (answer === null) return this.#replaySession();
     const { login } = answer.session;
     if (login !== null && answer.isLast !== true && !isKeepAlive(args[0] ?? "")) {
-      const attached = await this.#replayIfRunning(login);
+      const attached = await this.#replayIfRunning();
       if (attached !== null) return attached;
     }
     this.#replies += answer.reply;
@@ -109,31 +108,29 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
 
   /** Connects the client to the engine, for commands that only the engine can answer; never before a login. */
   async #replaySession(): Promise<Attached<E> | null> {
-    const { login } = this.#session;
-    if (login === null) return null;
+    if (this.#session.login === null) return null;
     this.#flush();
-    const engine = await replaySession(this.#client, this.#backend, this.#session);
-    return this.#attached(engine, login);
+    return this.#attached(await replaySession(this.#client, this.#backend, this.#session));
   }
 
   /** Connects the client to an engine that runs anyway, even for commands that the gateway could answer. */
-  async #replayIfRunning(login: Login): Promise<Attached<E> | null> {
+  async #replayIfRunning(): Promise<Attached<E> | null> {
     const pending = this.#input.view();
     // A command that is use has to ask for the engine: an engine that only happens to run may be about to stop.
     if (new CommandFramer().walk(pending, pending.length)) return null;
     this.#client.identified();
     this.#flush();
     const engine = await replayIfRunning(this.#backend, this.#session);
-    return engine === null ? null : this.#attached(engine, login);
+    return engine === null ? null : this.#attached(engine);
   }
 
-  #attached(engine: E, login: Login): Attached<E> {
+  #attached(engine: E): Attached<E> {
     this.#client.setDeadline(null);
     const pending = this.#input.take();
     const framer = new CommandFramer();
     framer.walk(pending, pending.length);
     engine.write(pending);
-    return { engine, framer, session: this.#session, login };
+    return { engine, framer, session: this.#session };
   }
 
   #flush(): void {
