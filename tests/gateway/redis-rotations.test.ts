@@ -1,11 +1,12 @@
 // Rotations of a cache's password, while its clients are connected and it sleeps.
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { commandBytes } from "../../src/gateway/redis/replies.ts";
 import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import type { RawRedis } from "../support/wire/redis-raw.ts";
 
 const NEW_PASSWORD = "new-password";
+const REFUSED = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
 const HOUR_MS = 3_600_000;
 
 describe.each(ENGINES)("%s", (name) => {
@@ -14,6 +15,7 @@ describe.each(ENGINES)("%s", (name) => {
     cache = await RedisGateway.create(name);
   });
   afterEach(async () => {
+    setSystemTime();
     await cache.close();
     expect(cache.faults).toEqual([]);
   });
@@ -28,6 +30,36 @@ describe.each(ENGINES)("%s", (name) => {
     const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
     cache.rotate(NEW_PASSWORD, { password: PASSWORD, expiresAt });
   }
+
+  test("ends parked connections of the former password, and keeps the others", async () => {
+    rotateWithGrace();
+    const former = await loggedIn();
+    const other = await loggedIn(NEW_PASSWORD);
+    cache.rotate(NEW_PASSWORD);
+    await until("the client of the former password is closed", () => former.isEnded);
+    expect(await other.ask(commandBytes("PING"), "+PONG\r\n")).toBe("+PONG\r\n");
+    expect(cache.wakes).toEqual([]);
+  });
+
+  test.each([["PING"], ["SELECT 3"], ["DBSIZE"]])(
+    "answers no %s of a parked connection when the grace of its password is over",
+    async (command) => {
+      rotateWithGrace();
+      const client = await loggedIn();
+      await client.ask(commandBytes("PING"), "+PONG\r\n");
+      setSystemTime(Date.now() + 2 * HOUR_MS);
+      expect(await client.askAll(commandBytes(...command.split(" ")))).toEndWith(REFUSED);
+      expect(cache.wakes).toEqual([]);
+    },
+  );
+
+  test("takes the new password of a parked connection when the grace of its former one is over", async () => {
+    rotateWithGrace();
+    const client = await loggedIn();
+    setSystemTime(Date.now() + 2 * HOUR_MS);
+    await client.ask(commandBytes("AUTH", "app", NEW_PASSWORD), "+OK\r\n");
+    expect(await client.ask(commandBytes("DBSIZE"), ":0\r\n")).toBe(":0\r\n");
+  });
 
   test.each([
     [commandBytes("AUTH", "app", NEW_PASSWORD), "+OK\r\n"],

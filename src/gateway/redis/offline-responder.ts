@@ -4,10 +4,11 @@ import type { ClientStream, Stream } from "../stream.ts";
 import type { Answer } from "./answer.ts";
 import { replaySession, replayIfRunning } from "./session-replay.ts";
 import { answerOf, isKeepAlive, isLocal } from "./commands.ts";
+import { loginOf, WRONG } from "./login.ts";
 import { InputBuffer } from "./input-buffer.ts";
 import { errorReply } from "./replies.ts";
 import { parseCommand } from "./resp.ts";
-import type { Session } from "./session.ts";
+import { isRight, type Session } from "./session.ts";
 import { CommandFramer } from "./framer.ts";
 
 /** How long a client may stay without a login, in milliseconds. */
@@ -49,6 +50,15 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
    * @throws EngineError; EngineUnavailable; StreamEnded; TooManyClients.
    */
   async run(): Promise<Attached<E> | null> {
+    const leave = this.#backend.parked.add(this.#client, () => this.#isLoginOver);
+    try {
+      return await this.#serve();
+    } finally {
+      leave();
+    }
+  }
+
+  async #serve(): Promise<Attached<E> | null> {
     for (;;) {
       this.#input.append(await this.#client.readSome());
       const result = await this.#answerAll();
@@ -77,11 +87,19 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     return "goes on";
   }
 
+  /** Whether the client's password was right once and no longer is: it was changed, or its grace has ended. */
+  get #isLoginOver(): boolean {
+    const { login } = this.#session;
+    return login !== null && !isRight(login, this.#backend.entry.users);
+  }
+
   async #answer(args: string[]): Promise<Attached<E> | null | "goes on"> {
+    const isLoginOver = this.#isLoginOver;
+    if (isLoginOver && loginOf(args) === null) return this.#refuse();
     const answer = await this.#answerOf(args);
     if (answer === null) return this.#replaySession();
     const { login } = answer.session;
-    if (login !== null && answer.isLast !== true && !isKeepAlive(args[0] ?? "")) {
+    if (login !== null && !isLoginOver && answer.isLast !== true && !isKeepAlive(args[0] ?? "")) {
       const attached = await this.#replayIfRunning();
       if (attached !== null) return attached;
     }
@@ -109,6 +127,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
   /** Connects the client to the engine, for commands that only the engine can answer; never before a login. */
   async #replaySession(): Promise<Attached<E> | null> {
     if (this.#session.login === null) return null;
+    if (this.#isLoginOver) return this.#refuse();
     this.#flush();
     return this.#attached(await replaySession(this.#client, this.#backend, this.#session));
   }
@@ -122,6 +141,11 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     this.#flush();
     const engine = await replayIfRunning(this.#backend, this.#session);
     return engine === null ? null : this.#attached(engine);
+  }
+
+  #refuse(): null {
+    this.#replies += WRONG;
+    return null;
   }
 
   #attached(engine: E): Attached<E> {
