@@ -75,6 +75,15 @@ export interface Backend<Client extends ClientStream, Engine extends Stream> ext
    * @throws EngineUnavailable as `settled`; StreamEnded when the client goes away.
    */
   connect(client: Client, reason: WakeReason, begun?: Engine): Promise<Engine>;
+  /** The clients that stay connected without the engine. */
+  readonly parked: {
+    /**
+     * Ends the client when the users change and its login is no longer right.
+     * @param isOver whether that is so.
+     * @returns leaves the client alone from then on.
+     */
+    add(client: Client, isOver: () => boolean): () => void;
+  };
   /** What the next client before its login may have of the engine. */
   readonly room: EngineRoom;
   /** A connection to the engine if it runs at this moment, else null. Wakes nothing and waits for nothing. */

@@ -160,7 +160,6 @@ describe.each(ENGINES)("%s", (name) => {
       ],
       { receives: "*0\r\n+OK\r\n" },
     ],
-    [[["AUTH", "app", PASSWORD]], { receives: "+OK\r\n" }],
     [[["RESET"]], { receives: "+RESET\r\n" }],
     [[["BLPOP", "list", "0"]], { info: /blocked_clients:1\r/ }],
     [[["CLIENT", "REPLY", "OFF"]], { info: /cmdstat_client\|reply:calls=1,/ }],

@@ -5,7 +5,7 @@ import { withSocket } from "../../lib/unix-socket.ts";
 import { LockTimeout } from "../engine-errors.ts";
 import type { EngineContext } from "../engine.ts";
 import { INSPECTION_TIMEOUT_MS } from "../inspection.ts";
-import { ADMIN_NAME } from "./config.ts";
+import { ADMIN_NAME, SAFE_SEARCH_PATH } from "./config.ts";
 
 /** The host's own database, in which no customer may create anything. */
 export const OWN_DATABASE = "postgres";
@@ -42,7 +42,9 @@ export async function asAdmin<T>(
 ): Promise<T> {
   return await withSocket(context.paths.socket, async (path) => {
     const login = { adapter: "postgres", path, username: ADMIN_NAME, password: "", database } as const;
-    const db = new SQL({ ...login, max: 1, connectionTimeout: 5 });
+    // What a session begins with goes before the settings of a database, which a customer may change.
+    const connection = { search_path: SAFE_SEARCH_PATH };
+    const db = new SQL({ ...login, connection, max: 1, connectionTimeout: 5 });
     const timer =
       timeoutMs === undefined ? undefined : setTimeout(() => void db.close({ timeout: 0 }), timeoutMs);
     try {

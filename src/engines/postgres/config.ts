@@ -13,6 +13,12 @@ const USUAL_PORT = 5432;
 /** The role that the host logs in as. It has no password: the kernel proves the host's user at the socket. */
 export const ADMIN_NAME = "pilvi_admin";
 
+/**
+ * Where the administrator's statements find functions, operators and types: in no schema of a customer, whose function
+ * of a better fitting type would run with the rights of the administrator (CVE-2018-1058).
+ */
+export const SAFE_SEARCH_PATH = "pg_catalog, pg_temp";
+
 /** A setting that every role may give itself, and that then makes every login of the role fail. */
 export const LOGIN_BREAKER = "local_preload_libraries";
 

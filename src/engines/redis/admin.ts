@@ -53,8 +53,9 @@ export async function isReady(context: EngineContext<CacheSpec>): Promise<boolea
 
 /**
  * Gives the customers of a running engine the passwords and the rights of the spec: their passwords may have changed,
- * or an earlier Pilvi may have started the engine with other rights. Connections stay, except for those of a user whose
- * former passwords all end.
+ * or an earlier Pilvi may have started the engine with other rights. The connections of a user end when none of its
+ * former passwords is valid any more, as after a rotation without a grace. After a grace they all stay, since the engine
+ * does not know which password a connection has proved.
  * @throws when the engine does not answer.
  */
 export async function setUsers(context: EngineContext<CacheSpec>): Promise<void> {

@@ -18,6 +18,7 @@ import { Drain } from "./drain.ts";
 import { Disconnection } from "./disconnect.ts";
 import { Splice } from "../sockets/splice.ts";
 import { IdleTimer } from "./idle-timer.ts";
+import { ParkedClients } from "./parked-clients.ts";
 import { SessionClients } from "./session-clients.ts";
 import { UsersRefresh } from "./users-refresh.ts";
 import { Waiters } from "./waiters.ts";
@@ -46,6 +47,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   readonly #send: (message: GatewayMessage) => void;
   readonly #splices = new Set<Splice>();
   readonly sessionClients = new SessionClients<ClientSocket>();
+  readonly parked = new ParkedClients<ClientSocket>();
   /** All connections to the engine. */
   readonly #engines = new Set<SocketStream>();
   /** Connections for clients before their login. */
@@ -97,7 +99,9 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
 
   /** Takes the route as the host knows it. @param isAnswer whether it answers a question for the users. */
   update(entry: Route, isAnswer = true): void {
+    const hasOtherUsers = !Bun.deepEquals(entry.users, this.#entry.users);
     this.#entry = entry;
+    if (hasOtherUsers) this.parked.endOver();
     if (entry.state !== "draining") {
       this.#endDrain();
       // The host would take a late "detached" for the answer to a later request.
@@ -174,7 +178,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     let giveUpAtMs = this.#nowMs + HOLD_MS;
     for (let attempts = 1; ;) {
       if (this.#isRunning) {
-        const engine = this.#goOn(begun) ?? this.#dial();
+        const engine = begun?.isEnded === false ? begun : this.#dial();
         if (engine !== null) return this.#enter(engine);
         await this.pause(client, backoffMs(attempts++, REDIAL_MS, LONGEST_REDIAL_MS));
         if (this.#nowMs > giveUpAtMs) throw this.#unavailable();
@@ -272,10 +276,6 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
 
   #unavailable(): EngineUnavailable {
     return new EngineUnavailable(this.#entry.lastError ?? "it takes too long to start");
-  }
-
-  #goOn(begun: SocketStream | undefined): SocketStream | null {
-    return begun === undefined || begun.isEnded ? null : begun;
   }
 
   #dial(): SocketStream | null {

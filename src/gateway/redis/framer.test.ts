@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { commandBytes } from "./replies.ts";
 import { CommandFramer } from "./framer.ts";
+import type { Login } from "./session.ts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 
@@ -39,7 +40,47 @@ const CASES: [string, boolean, boolean][] = [
   [`"wat\\x63h" k\r\n`, true, false],
 ];
 
+/** Commands, and the login that the client has tried last. */
+const LOGINS: [string, Login | null][] = [
+  [commandBytes("AUTH", "secret"), { user: "default", password: "secret" }],
+  [commandBytes("auth", "app", "\r\n*1\r\n"), { user: "app", password: "\r\n*1\r\n" }],
+  [`AUTH app "a b"\r\n`, { user: "app", password: "a b" }],
+  [commandBytes("HELLO", "3", "SETNAME", "x", "AUTH", "app", "\u00ff"), { user: "app", password: "\u00ff" }],
+  [
+    commandBytes("AUTH", "1") + commandBytes("AUTH", "2") + commandBytes("GET", "AUTH"),
+    { user: "default", password: "2" },
+  ],
+  [commandBytes("AUTH", "1") + commandBytes("HELLO", "3"), { user: "default", password: "1" }],
+  [commandBytes("AUTH") + commandBytes("SET", "AUTH", "1") + commandBytes("HELLO", "2"), null],
+  [commandBytes("AUTH", "1", "2", "3") + commandBytes("HELLO", "3", "AUTH", "app"), null],
+  [
+    commandBytes("HELLO", "3", ...Array.from({ length: 5 }, () => ["SETNAME", "x"]).flat(), "AUTH", "1", "2"),
+    null,
+  ],
+];
+
 describe("the framer of a cache", () => {
+  test.each(LOGINS)("knows the login that was tried last in %p wherever it is cut", (text, login) => {
+    for (let at = 0; at < text.length; at++) {
+      const framer = new CommandFramer();
+      for (const part of [text.slice(0, at), text.slice(at)]) framer.walk(bytes(part), part.length);
+      expect(framer.login).toEqual(login);
+    }
+    const framer = new CommandFramer();
+    for (const byte of text) framer.walk(bytes(byte), 1);
+    expect(framer.login).toEqual(login);
+  });
+
+  test("keeps no password that is longer than the engine takes before a login", () => {
+    for (const length of [16 * 1024, 16 * 1024 + 2_000, 100_000]) {
+      const framer = new CommandFramer();
+      const text = commandBytes("AUTH", "x".repeat(length)) + commandBytes("PING");
+      framer.walk(bytes(text), text.length);
+      expect(framer.login?.password.length ?? null).toBe(length <= 16 * 1024 ? length : null);
+      expect(framer.isBetweenMessages).toBeTrue();
+    }
+  });
+
   test.each(CASES)("reads %p the same wherever it is cut", (text, isUse, isBetween) => {
     expect(walked(text)).toEqual({ isUse, isBetween });
     for (let at = 1; at < text.length; at++) {

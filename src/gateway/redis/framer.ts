@@ -1,6 +1,9 @@
 // Follows the commands of a client to its engine, by the lengths at their beginnings.
 import type { MessageFramer } from "../backend.ts";
 import { splitInline } from "./inline.ts";
+import { loginOf } from "./login.ts";
+import { MAX_PARSED_BYTES, MAX_PARSED_ELEMENTS } from "./resp.ts";
+import type { Login } from "./session.ts";
 
 const STAR = 0x2a;
 const DOLLAR = 0x24;
@@ -21,14 +24,16 @@ for (const [size, letters] of FIRST_LETTERS.entries()) {
 }
 /** Commands that libraries send to connect and to keep a connection alive. */
 const NO_USE = new Set(["auth", "client", "echo", "hello", "ping", "quit", "reset", "select"]);
+/** Commands that can log a client in. */
+const LOGINS = new Set(["auth", "hello"]);
 
 /** The length in a line, and the start of the next line. */
 const line = { value: 0, end: 0 };
 type LineState = "whole" | "partial" | "wrong";
 
 /**
- * Knows at each moment whether a command has been sent in part, and whether a transaction or a watched key would be
- * lost with the connection to the engine. The cost is per argument, not per byte.
+ * Knows at each moment whether a command has been sent in part, whether a transaction or a watched key would be lost
+ * with the connection to the engine, and which login the client has tried last. The cost is per argument, not per byte.
  */
 export class CommandFramer implements MessageFramer {
   /** A line or a name whose end has not arrived. */
@@ -43,6 +48,14 @@ export class CommandFramer implements MessageFramer {
   #isWatching = false;
   /** The client has sent bytes that are no command; the engine is about to close. */
   #isLost = false;
+  /** What has arrived of a command that can log the client in; null for other commands. */
+  #loginArguments: string[] | null = null;
+  #login: Login | null = null;
+
+  /** The login that the client has tried last, which the engine may have refused; null without one. */
+  get login(): Login | null {
+    return this.#login;
+  }
 
   get isBetweenMessages(): boolean {
     if (this.#isLost) return true;
@@ -98,6 +111,7 @@ export class CommandFramer implements MessageFramer {
     this.#count = line.value;
     this.#argumentsLeft = Math.max(0, line.value);
     this.#isNameNext = true;
+    this.#loginArguments = null;
     return line.end;
   }
 
@@ -110,16 +124,30 @@ export class CommandFramer implements MessageFramer {
     this.#argumentsLeft--;
     this.#bytesLeft = size + 2;
     if (!mayMatter(size, bytes[start] ?? 0)) this.#isUse = true;
-    else this.#note(Buffer.from(bytes.buffer, bytes.byteOffset + start, size).toString("latin1"));
+    else this.#note(latin1(bytes, start, size));
     return start;
   }
 
   #walkArgument(bytes: Uint8Array, at: number, length: number): number {
     const state = bytes[at] === DOLLAR ? readLine(bytes, at, length) : "wrong";
     if (state !== "whole") return this.#stop(state, at);
+    const { value: size, end: start } = line;
+    if (this.#loginArguments !== null) {
+      if (size > MAX_PARSED_BYTES) this.#loginArguments = null;
+      else if (start + size > length) return at;
+      else this.#noteArgument(latin1(bytes, start, size));
+    }
     this.#argumentsLeft--;
-    this.#bytesLeft = line.value + 2;
-    return line.end;
+    this.#bytesLeft = size + 2;
+    return start;
+  }
+
+  #noteArgument(argument: string): void {
+    const given = [...(this.#loginArguments ?? []), argument];
+    const bytes = given.reduce((sum, { length }) => sum + length, 0);
+    const isLarge = this.#count > MAX_PARSED_ELEMENTS || bytes > MAX_PARSED_BYTES;
+    this.#loginArguments = isLarge ? null : given;
+    if (!isLarge && given.length === this.#count) this.#login = loginOf(given) ?? this.#login;
   }
 
   #walkInline(bytes: Uint8Array, at: number, length: number): number {
@@ -130,6 +158,7 @@ export class CommandFramer implements MessageFramer {
     const [name] = words ?? [];
     this.#count = words?.length ?? 0;
     if (name !== undefined) this.#note(name);
+    for (const word of words?.slice(1) ?? []) if (this.#loginArguments !== null) this.#noteArgument(word);
     return at + end + 1;
   }
 
@@ -141,6 +170,7 @@ export class CommandFramer implements MessageFramer {
   #note(given: string): void {
     const name = given.toLowerCase();
     this.#isUse = !NO_USE.has(name);
+    this.#loginArguments = LOGINS.has(name) ? [name] : null;
     if (name === "watch") this.#isWatching ||= !this.#isInTransaction;
     // The engine refuses the commands below when they have arguments.
     if (this.#count !== 1) return;
@@ -154,6 +184,10 @@ export class CommandFramer implements MessageFramer {
     this.#isInTransaction = false;
     this.#isWatching = false;
   }
+}
+
+function latin1(bytes: Uint8Array, start: number, size: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, size).toString("latin1");
 }
 
 function mayMatter(size: number, first: number): boolean {

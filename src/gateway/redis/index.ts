@@ -43,10 +43,10 @@ async function serve<C extends ClientStream, E extends Stream>(
   while (session !== null) {
     const attached = await new OfflineResponder(client, backend, session).run();
     if (attached === null) return;
-    const { engine, framer, login } = attached;
+    const { engine, framer } = attached;
     backend.loggedIn(client);
     if ((await backend.splice(client, engine, framer)) === "closed") return;
-    session = await captureSession(engine, attached.session, login);
+    session = await captureSession(attached, backend);
   }
 }
 

@@ -6,15 +6,29 @@ import { bulkReply, errorReply } from "./replies.ts";
 import { strictInteger } from "./resp.ts";
 import { DEFAULT_USER, isRight, type Login, type Session } from "./session.ts";
 
-const WRONG = errorReply("WRONGPASS invalid username-password pair or user is disabled.");
+/** The engine's own text. */
+export const WRONG = errorReply("WRONGPASS invalid username-password pair or user is disabled.");
+
+/** The login that a command tries, right or wrong; null for a command that tries none. */
+export function loginOf(args: string[]): Login | null {
+  const name = (args[0] ?? "").toLowerCase();
+  if (name === "auth") return args.length > 3 ? null : loginOfAuth(args);
+  if (name !== "hello") return null;
+  const request = readHello(args, 2);
+  return typeof request === "string" ? null : request.login;
+}
+
+function loginOfAuth([, first, second]: string[]): Login | null {
+  if (first === undefined) return null;
+  if (second === undefined) return { user: DEFAULT_USER, password: first };
+  return { user: first, password: second };
+}
 
 /** Answers `AUTH [user] password`. */
 export function authAnswer(args: string[], session: Session, entry: Route): Answer {
-  const [, first, second] = args;
-  if (first === undefined) return wrongCount("auth", session);
+  const login = loginOfAuth(args);
+  if (login === null) return wrongCount("auth", session);
   if (args.length > 3) return { reply: errorReply("ERR syntax error"), session };
-  const login =
-    second === undefined ? { user: DEFAULT_USER, password: first } : { user: first, password: second };
   if (!isRight(login, entry.users)) return { reply: WRONG, session, isRefused: true };
   return { reply: "+OK\r\n", session: { ...session, login } };
 }

@@ -4,10 +4,11 @@ import type { ClientStream, Stream } from "../stream.ts";
 import type { Answer } from "./answer.ts";
 import { replaySession, replayIfRunning } from "./session-replay.ts";
 import { answerOf, isKeepAlive, isLocal } from "./commands.ts";
+import { loginOf, WRONG } from "./login.ts";
 import { InputBuffer } from "./input-buffer.ts";
 import { errorReply } from "./replies.ts";
 import { parseCommand } from "./resp.ts";
-import type { Login, Session } from "./session.ts";
+import { isRight, type Session } from "./session.ts";
 import { CommandFramer } from "./framer.ts";
 
 /** How long a client may stay without a login, in milliseconds. */
@@ -22,9 +23,8 @@ export interface Attached<E extends Stream> {
   engine: E;
   /** The framer after the bytes that the engine has got already. */
   framer: CommandFramer;
+  /** The session before these bytes. */
   session: Session;
-  /** The client's login, which may be of a command that the engine has yet to answer. */
-  login: Login;
 }
 
 export class OfflineResponder<C extends ClientStream, E extends Stream> {
@@ -50,6 +50,15 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
    * @throws EngineError; EngineUnavailable; StreamEnded; TooManyClients.
    */
   async run(): Promise<Attached<E> | null> {
+    const leave = this.#backend.parked.add(this.#client, () => this.#isLoginOver);
+    try {
+      return await this.#serve();
+    } finally {
+      leave();
+    }
+  }
+
+  async #serve(): Promise<Attached<E> | null> {
     for (;;) {
       this.#input.append(await this.#client.readSome());
       const result = await this.#answerAll();
@@ -78,12 +87,20 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     return "goes on";
   }
 
+  /** Whether the client's password was right once and no longer is: it was changed, or its grace has ended. */
+  get #isLoginOver(): boolean {
+    const { login } = this.#session;
+    return login !== null && !isRight(login, this.#backend.entry.users);
+  }
+
   async #answer(args: string[]): Promise<Attached<E> | null | "goes on"> {
+    const isLoginOver = this.#isLoginOver;
+    if (isLoginOver && loginOf(args) === null) return this.#refuse();
     const answer = await this.#answerOf(args);
     if (answer === null) return this.#replaySession();
     const { login } = answer.session;
-    if (login !== null && answer.isLast !== true && !isKeepAlive(args[0] ?? "")) {
-      const attached = await this.#replayIfRunning(login);
+    if (login !== null && !isLoginOver && answer.isLast !== true && !isKeepAlive(args[0] ?? "")) {
+      const attached = await this.#replayIfRunning();
       if (attached !== null) return attached;
     }
     this.#replies += answer.reply;
@@ -109,31 +126,35 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
 
   /** Connects the client to the engine, for commands that only the engine can answer; never before a login. */
   async #replaySession(): Promise<Attached<E> | null> {
-    const { login } = this.#session;
-    if (login === null) return null;
+    if (this.#session.login === null) return null;
+    if (this.#isLoginOver) return this.#refuse();
     this.#flush();
-    const engine = await replaySession(this.#client, this.#backend, this.#session);
-    return this.#attached(engine, login);
+    return this.#attached(await replaySession(this.#client, this.#backend, this.#session));
   }
 
   /** Connects the client to an engine that runs anyway, even for commands that the gateway could answer. */
-  async #replayIfRunning(login: Login): Promise<Attached<E> | null> {
+  async #replayIfRunning(): Promise<Attached<E> | null> {
     const pending = this.#input.view();
     // A command that is use has to ask for the engine: an engine that only happens to run may be about to stop.
     if (new CommandFramer().walk(pending, pending.length)) return null;
     this.#client.identified();
     this.#flush();
     const engine = await replayIfRunning(this.#backend, this.#session);
-    return engine === null ? null : this.#attached(engine, login);
+    return engine === null ? null : this.#attached(engine);
   }
 
-  #attached(engine: E, login: Login): Attached<E> {
+  #refuse(): null {
+    this.#replies += WRONG;
+    return null;
+  }
+
+  #attached(engine: E): Attached<E> {
     this.#client.setDeadline(null);
     const pending = this.#input.take();
     const framer = new CommandFramer();
     framer.walk(pending, pending.length);
     engine.write(pending);
-    return { engine, framer, session: this.#session, login };
+    return { engine, framer, session: this.#session };
   }
 
   #flush(): void {

@@ -12,10 +12,10 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_ELEMENTS = 2 ** 31 - 1;
 const MAX_BULK_BYTES = 512 * 1024 * 1024;
 /** The largest command that the gateway parses; the engine allows no larger command before a login either. */
-const MAX_HELD_ELEMENTS = 10;
-const MAX_HELD_BULK_BYTES = 16 * 1024;
+export const MAX_PARSED_ELEMENTS = 10;
+const MAX_PARSED_BULK_BYTES = 16 * 1024;
 /** The total size of a parsed command: an incomplete command is parsed anew with each piece that arrives. */
-const MAX_HELD_BYTES = MAX_HELD_BULK_BYTES + 1024;
+export const MAX_PARSED_BYTES = MAX_PARSED_BULK_BYTES + 1024;
 
 /** The beginning of the bytes at hand. */
 export type Parsed =
@@ -53,7 +53,7 @@ function parseArray(bytes: Buffer, isTrusted: boolean): Parsed {
   if (header === "long") return fault("too big mbulk count string");
   const { value: count, end } = header;
   if (count === null || count > MAX_ELEMENTS) return fault("invalid multibulk length");
-  if (count > MAX_HELD_ELEMENTS) {
+  if (count > MAX_PARSED_ELEMENTS) {
     return isTrusted ? { kind: "large" } : fault("unauthenticated multibulk length");
   }
   const args: string[] = [];
@@ -75,7 +75,7 @@ function readBulk(bytes: Buffer, at: number, isTrusted: boolean): { text: string
   if (bytes[at] !== DOLLAR) return fault(`expected '$', got '${String.fromCharCode(bytes[at] ?? 0)}'`);
   const { value: length, end: start } = header;
   if (length === null || length < 0 || length > MAX_BULK_BYTES) return fault("invalid bulk length");
-  if (length > MAX_HELD_BULK_BYTES || start + length > MAX_HELD_BYTES) {
+  if (length > MAX_PARSED_BULK_BYTES || start + length > MAX_PARSED_BYTES) {
     return isTrusted ? { kind: "large" } : fault("unauthenticated bulk length");
   }
   const end = start + length;

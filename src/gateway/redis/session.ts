@@ -12,7 +12,7 @@ export interface Login {
 /** The longest name of a client, in bytes: the gateway keeps it for as long as the cache sleeps. */
 export const MAX_NAME_BYTES = 256;
 
-/** A client's state as the engine keeps it for a connection; the only place that keeps a password. */
+/** A client's state as the engine keeps it for a connection; only it and the framer keep a password. */
 export interface Session {
   /** The connection's id in the gateway's own answers. */
   readonly id: number;

@@ -216,9 +216,12 @@ export class Cluster {
     running.delete(this);
   }
 
-  /** Runs statements as the administrator. */
+  /** Runs a statement as the administrator, with `public` for tables without a schema. */
   async sql<T = Record<string, unknown>>(statement: string, database = "main"): Promise<T[]> {
-    return await asAdmin(this.context, database, async (db) => [...(await db.unsafe<T[]>(statement))]);
+    return await asAdmin(this.context, database, async (db) => {
+      await db.unsafe("set search_path = public");
+      return [...(await db.unsafe<T[]>(statement))];
+    });
   }
 
   /** A session of the customer. */

@@ -16,7 +16,13 @@ export const PASSWORD = "right-password";
 export const ENGINES = ["valkey", "redis"] as const;
 
 const RULES = "~* &* +@all -@admin -@dangerous +info +keys +flushdb +flushall +sort +sort_ro +role";
-const USERS = ["default", "app"].map((name) => ({ name, verifier: sha256Hex(PASSWORD) }));
+const NAMES = ["default", "app"];
+const USERS = NAMES.map((name) => ({ name, verifier: sha256Hex(PASSWORD) }));
+
+function rulesFor(...passwords: string[]): string {
+  const hashes = passwords.map((password) => `#${sha256Hex(password)}`).join(" ");
+  return NAMES.map((name) => `user ${name} on ${hashes} ${RULES}\n`).join("");
+}
 
 /** A cache behind the gateway; asleep at first. */
 export class RedisGateway extends HandlerGateway {
@@ -25,6 +31,8 @@ export class RedisGateway extends HandlerGateway {
   readonly #engine: FoundEngine;
   readonly #folder: string;
   #process: Bun.Subprocess | null = null;
+  /** The password that the engine takes from its next start on. */
+  #password = PASSWORD;
 
   /** @param extra lines of the engine's configuration. */
   static async create(name: (typeof ENGINES)[number], extra: string[] = []): Promise<RedisGateway> {
@@ -32,8 +40,7 @@ export class RedisGateway extends HandlerGateway {
     const engine = engines.find((each) => each.name === name);
     if (engine === undefined) throw new Error(`${name} is not installed`);
     const folder = mkdtempSync(join(tmpdir(), "pilvi-redis-gateway-"));
-    const acl = USERS.map((user) => `user ${user.name} on #${user.verifier} ${RULES}\n`).join("");
-    writeFileSync(join(folder, "users.acl"), acl);
+    writeFileSync(join(folder, "users.acl"), rulesFor(PASSWORD));
     const settings = ["port 0", "unixsocket engine.sock", "aclfile users.acl", "appendonly yes", ...extra];
     writeFileSync(join(folder, "engine.conf"), `${settings.join("\n")}\n`);
     return new RedisGateway(engine, folder);
@@ -64,6 +71,23 @@ export class RedisGateway extends HandlerGateway {
   /** A program of the engine, for example its command line, and its environment. */
   program(name: string): { path: string; env: Record<string, string> } {
     return { path: enginePath(this.#engine, name), env: this.#engine.env };
+  }
+
+  /**
+   * Rotates the password of all users; an engine that runs goes on with the passwords that it has.
+   * @param former a password that stays valid beside it, until a time.
+   */
+  rotate(password: string, former?: { password: string; expiresAt: string }): void {
+    this.#password = password;
+    const passwords = former === undefined ? [password] : [password, former.password];
+    writeFileSync(join(this.#folder, "users.acl"), rulesFor(...passwords));
+    const verifier = sha256Hex(password);
+    const kept = former && { verifier: sha256Hex(former.password), expiresAt: former.expiresAt };
+    this.update({
+      users: NAMES.map((name) =>
+        kept === undefined ? { name, verifier } : { name, verifier, former: kept },
+      ),
+    });
   }
 
   /** Starts the engine as the host does. */
@@ -122,7 +146,7 @@ export class RedisGateway extends HandlerGateway {
   async #answers(): Promise<boolean> {
     try {
       const raw = await this.dialEngine();
-      return (await raw.askAll(`AUTH ${PASSWORD}\r\nPING\r\nQUIT\r\n`)).includes("+PONG");
+      return (await raw.askAll(`AUTH ${this.#password}\r\nPING\r\nQUIT\r\n`)).includes("+PONG");
     } catch {
       return false;
     }

@@ -6,7 +6,7 @@ import type { RestoreContext, RestoreProcess } from "../../backup.ts";
 import { hostUser } from "../../host-user.ts";
 import { commandOf } from "../../installed-engine.ts";
 import { megabytes } from "../../memory.ts";
-import { ADMIN_NAME } from "../config.ts";
+import { ADMIN_NAME, SAFE_SEARCH_PATH } from "../config.ts";
 import { ServerLog } from "./server-log.ts";
 
 /** How long an immediate end may take before the server is killed. */
@@ -98,6 +98,7 @@ const FIXED = [
   "max_wal_size = 64GB",
   "autovacuum = off",
   "restart_after_crash = off",
+  `search_path = '${SAFE_SEARCH_PATH}'`,
   "jit = off",
   "huge_pages = off",
   "logging_collector = off",

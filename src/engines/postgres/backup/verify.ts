@@ -1,9 +1,10 @@
 // Reads all tables and indexes of a restored copy, and finds what is damaged: counting rows would read an index alone.
 import type { SQL } from "bun";
+import { randomBytes } from "node:crypto";
 import { PublicError } from "../../../lib/errors.ts";
 import { presentable } from "../../../lib/presentable.ts";
 import type { RestoreContext, Verification } from "../../backup.ts";
-import { asAdmin, OWN_DATABASE } from "../admin.ts";
+import { asAdmin, identifier, OWN_DATABASE } from "../admin.ts";
 import { startPrivately, type PrivateServer } from "./private-server.ts";
 
 /** As many faults say enough. */
@@ -44,10 +45,11 @@ export async function verify(context: RestoreContext, timeoutMs: number): Promis
 /** @returns whether everything was checked. */
 async function checkAll(server: PrivateServer, found: Verification): Promise<boolean> {
   const databases = await asAdmin(server, OWN_DATABASE, async (db) => {
-    // A customer's settings for a database or a role might keep the administrator out, or keep it from writing.
-    await db.unsafe("set allow_system_table_mods = on; delete from pg_db_role_setting").simple();
+    // A customer's settings for its databases apply to the administrator in them: they might refuse its login, end its
+    // statements, or keep them from writing.
+    await db.unsafe("set allow_system_table_mods = on; delete from pg_catalog.pg_db_role_setting").simple();
     return await db<{ name: string }[]>`
-      select datname as name from pg_database where datallowconn order by oid limit ${MAX_DATABASES + 1}`;
+      select datname as name from pg_catalog.pg_database where datallowconn order by oid limit ${MAX_DATABASES + 1}`;
   });
   let isComplete = databases.length <= MAX_DATABASES;
   for (const { name } of databases.slice(0, MAX_DATABASES))
@@ -57,15 +59,10 @@ async function checkAll(server: PrivateServer, found: Verification): Promise<boo
 }
 
 async function checkDatabase(db: SQL, database: string, found: Verification): Promise<boolean> {
-  await db.unsafe("create schema if not exists pilvi_verification").simple();
-  await db.unsafe("create extension if not exists amcheck schema pilvi_verification").simple();
-  const [extension] = await db<{ schema: string }[]>`
-    select quote_ident(nspname) as schema from pg_extension e join pg_namespace n on n.oid = extnamespace
-    where extname = 'amcheck'`;
-  if (extension === undefined) throw new PublicError("The extension amcheck is not installed on this host.");
+  const schema = await ownChecks(db);
   const relations = await relationsIn(db);
   for (const relation of relations.slice(0, MAX_RELATIONS)) {
-    const fault = await faultIn(db, extension.schema, relation);
+    const fault = await faultIn(db, schema, relation);
     found.checked += 1;
     if (fault === null) continue;
     found.faults.push(presentable(`${database}: ${relation.name}: ${fault}`, MAX_FAULT_CHARACTERS));
@@ -74,11 +71,29 @@ async function checkDatabase(db: SQL, database: string, found: Verification): Pr
   return relations.length <= MAX_RELATIONS;
 }
 
+/**
+ * Creates the functions that check relations in a schema that has nothing else: in a schema of the customer, a function
+ * of the same name might run in their place, with the rights of the administrator.
+ * @returns the quoted name of the schema, which nobody can know beforehand.
+ * @throws PublicError when the engine does not have them.
+ */
+async function ownChecks(db: SQL): Promise<string> {
+  const [available] = await db`select from pg_catalog.pg_available_extensions where name = 'amcheck'`;
+  if (available === undefined) throw new PublicError("The extension amcheck is not installed on this host.");
+  const schema = identifier(`pilvi_verification_${randomBytes(16).toString("hex")}`);
+  // An extension that is there already may share its schema with functions of the customer.
+  await db.unsafe("drop extension if exists amcheck cascade").simple();
+  await db.unsafe(`create schema ${schema}`).simple();
+  await db.unsafe(`create extension amcheck schema ${schema}`).simple();
+  return schema;
+}
+
 async function relationsIn(db: SQL): Promise<Relation[]> {
   return await db<Relation[]>`
-    select c.oid::int8::float8 as oid, quote_ident(nspname) || '.' || quote_ident(relname) as name, c.relkind = 'i' as "isIndex"
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_am a on a.oid = c.relam
-      left join pg_index i on i.indexrelid = c.oid
+    select c.oid::int8::float8 as oid, c.relkind = 'i' as "isIndex",
+      pg_catalog.quote_ident(n.nspname::text) || '.' || pg_catalog.quote_ident(c.relname::text) as name
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      join pg_catalog.pg_am a on a.oid = c.relam left join pg_catalog.pg_index i on i.indexrelid = c.oid
     where c.relpersistence = 'p'
       and (a.amname = 'heap' and c.relkind in ('r', 'm', 't') or a.amname = 'btree' and c.relkind = 'i' and i.indisvalid)
     order by c.oid limit ${MAX_RELATIONS + 1}`;
@@ -86,15 +101,32 @@ async function relationsIn(db: SQL): Promise<Relation[]> {
 
 /** What is wrong with a relation, as Postgres says it; null for a relation that is sound. */
 async function faultIn(db: SQL, schema: string, { oid, isIndex }: Relation): Promise<string | null> {
-  const check = isIndex
-    ? `select ${schema}.bt_index_check(${oid}::oid::regclass, true)`
-    : `select msg from ${schema}.verify_heapam(${oid}::oid::regclass) limit 1`;
+  const relation = `${oid}::pg_catalog.oid::pg_catalog.regclass`;
+  if (!isIndex) {
+    const inTable = await faultBy(db, `select msg from ${schema}.verify_heapam(${relation}) limit 1`);
+    return inTable?.message ?? null;
+  }
+  // The check that each row is in the index calls functions of the customer, with the rights of the table's owner.
+  const inIndex = await faultBy(db, `select ${schema}.bt_index_check(${relation}, true)`);
+  if (inIndex === null || !NO_DAMAGE.test(inIndex.code)) return inIndex?.message ?? null;
+  const inStructure = await faultBy(db, `select ${schema}.bt_index_check(${relation}, false)`);
+  return inStructure?.message ?? null;
+}
+
+/**
+ * Codes of errors of a function that does not find another function or table, or may not use it: it is not in the schemas
+ * that the administrator searches.
+ */
+const NO_DAMAGE = /^(?:42|3F)/;
+
+async function faultBy(db: SQL, check: string): Promise<{ message: string; code: string } | null> {
   try {
     const [row] = await db.unsafe<{ msg?: string }[]>(check);
-    return row?.msg ?? null;
+    return row?.msg === undefined ? null : { message: row.msg, code: "" };
   } catch (error) {
     // Without an answer of the server, nothing is known of the relation.
-    if (error instanceof Bun.SQL.PostgresError && error.errno !== undefined) return error.message;
+    if (error instanceof Bun.SQL.PostgresError && error.errno !== undefined)
+      return { message: error.message, code: error.errno };
     throw error;
   }
 }
