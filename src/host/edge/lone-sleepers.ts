@@ -1,4 +1,4 @@
-// Instances that have fallen asleep before the other instances of their route: the next use of the route wakes them.
+// Instances that fall asleep before the other instances of their route: the next use of the route wakes them.
 import type { Observation } from "../../contracts/observation.ts";
 import { wokenByRequest } from "../../contracts/wake-reasons.ts";
 import type { RouteUse } from "../../engines/edge.ts";
@@ -15,18 +15,24 @@ interface Admissions {
 }
 
 export class LoneSleepers {
-  /** When instances fell asleep, as far as this host has seen it. */
-  readonly #asleepAtMs = new Map<string, number>();
+  /**
+   * When instances that sleep or end for a sleep began to, as far as this host has seen it. A process that ends takes up
+   * nothing more, and may take its time.
+   */
+  readonly #endingAtMs = new Map<string, number>();
   /** The admissions of the routes that were used lately. */
   #admissions = new Map<string, Admissions>();
 
   /** An instance has changed. */
   changed({ id, state }: Pick<Observation, "id" | "state">): void {
-    if (state !== "asleep") this.#asleepAtMs.delete(id);
-    else if (!this.#asleepAtMs.has(id)) this.#asleepAtMs.set(id, performance.now());
+    if (state !== "asleep" && state !== "draining") this.#endingAtMs.delete(id);
+    else if (!this.#endingAtMs.has(id)) this.#endingAtMs.set(id, performance.now());
   }
 
-  /** Wakes all instances of routes that were used after these fell asleep. A request that was refused is no use. */
+  /**
+   * Wakes the sleeping instances of routes that were used after these began to fall asleep. A request that was refused is
+   * no use.
+   */
   wakeUsed(
     usage: ReadonlyMap<string, RouteUse>,
     routes: Routes,
@@ -39,9 +45,10 @@ export class LoneSleepers {
       const admissions = admissionsOf(use, former.get(route), nowMs);
       this.#admissions.set(route, admissions);
       for (const id of routes.get(route)?.instances ?? []) {
-        const asleepAtMs = this.#asleepAtMs.get(id);
-        if (asleepAtMs !== undefined && admissions.latestAtMs > asleepAtMs)
-          find(id)?.wake(wokenByRequest(""));
+        const endingAtMs = this.#endingAtMs.get(id);
+        const isMissed = endingAtMs !== undefined && admissions.latestAtMs > endingAtMs;
+        const instance = isMissed ? find(id) : null;
+        if (instance?.state === "asleep") instance.wake(wokenByRequest(""));
       }
     }
   }
