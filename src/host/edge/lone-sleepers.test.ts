@@ -41,6 +41,7 @@ function request(): void {
 
 /** The edge reports. */
 function report(): void {
+  const askedAtMs = performance.now();
   const use: RouteUse = {
     openRequests: 0,
     idleMs: performance.now() - usedAtMs,
@@ -48,7 +49,7 @@ function report(): void {
     admitted,
     counted: { since: 1, answers: [admitted, 0, 0, 0] },
   };
-  sleepers.wakeUsed(new Map([["env", use]]), routes, (id) => ({
+  sleepers.wakeUsed({ usage: new Map([["env", use]]), askedAtMs }, routes, (id) => ({
     state: states[id] ?? "absent",
     port: 0,
     answers: false,
@@ -83,6 +84,15 @@ test("a request while it ends wakes it once it sleeps", () => {
   request();
   report();
   expect(woken).toEqual([]);
+  change("worker", "asleep");
+  report();
+  expect(woken).toEqual(["worker"]);
+});
+
+test("a request after the report by which it is idle wakes it", () => {
+  report();
+  request();
+  change("worker", "draining");
   change("worker", "asleep");
   report();
   expect(woken).toEqual(["worker"]);
