@@ -142,7 +142,7 @@ export class Host {
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
     await this.#environments.network.restore(...networkGrants(loaded));
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
-      instance.hasProcess ? "running" : "others",
+      instance.process !== null ? "running" : "others",
     );
     this.#startTimers();
     await this.#listenForGateway();
