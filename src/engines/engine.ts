@@ -213,6 +213,11 @@ export interface Engine<S extends InstanceSpec = InstanceSpec> {
   isOutdated?(context: EngineContext<S>): boolean;
   /** Whether the engine answers its administrator now. */
   isReady(context: EngineContext<S>): Promise<boolean>;
+  /**
+   * Whether an engine that was ready before takes connections still; left out where `isReady` judges that. A customer's
+   * program that serves is left to its clients, whatever it says of itself later.
+   */
+  stillServes?(context: EngineContext<S>): boolean;
   /** Reads the gauges of this moment; left out by an engine that has none. */
   figures?(context: EngineContext<S>): Promise<Figures>;
   /**

@@ -142,7 +142,7 @@ export class Host {
     const loaded = ids.map((id) => this.#instance(id)).filter((instance) => instance.load(holders));
     await this.#environments.network.restore(...networkGrants(loaded));
     const { running = [], others = [] } = Object.groupBy(loaded, (instance) =>
-      instance.hasProcess ? "running" : "others",
+      instance.process !== null ? "running" : "others",
     );
     this.#startTimers();
     await this.#listenForGateway();
@@ -240,16 +240,16 @@ export class Host {
   }
 
   #startTimers(): void {
-    const trim = () =>
-      trimLogs(selections.withEngine(this.#instances.values()), this.#settings.dataDir, this.#log);
+    const withEngine = () => selections.withEngine(this.#instances.values());
+    const trim = () => trimLogs(withEngine(), this.#settings.dataDir, this.#log);
+    const checkUse = () => {
+      for (const { sleep } of withEngine()) void sleep.checkUse();
+    };
     const every = (intervalMs: number, task: () => void) =>
       guardedInterval(this.#log, "a check of the instances failed", intervalMs, task);
     this.#timers = [
       every(LOG_CHECK_INTERVAL_MS, trim),
-      every(USE_CHECK_INTERVAL_MS, () => {
-        void this.edge.measureUse();
-        for (const { sleep } of selections.withEngine(this.#instances.values())) void sleep.checkUse();
-      }),
+      every(USE_CHECK_INTERVAL_MS, () => void this.edge.measureUse().then(checkUse)),
       every(MEMORY_CHECK_INTERVAL_MS, () => {
         if (this.#oomKills.hasRisen())
           for (const { failures } of this.#instances.values()) failures.checkMemory();

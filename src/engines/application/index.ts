@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ApplicationSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { PublicError } from "../../lib/errors.ts";
+import { isListening } from "../../lib/port-probe.ts";
 import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
@@ -37,6 +38,7 @@ export const application: Engine<ApplicationSpec> = {
   readyLine: null,
   readLogLine,
   isReady,
+  stillServes,
   env,
   fitsProcessLimit: false,
   startTimeoutMs: ({ startTimeoutSeconds }) => startTimeoutSeconds * 1_000,
@@ -56,6 +58,10 @@ async function isReady({
   if (exposure.port !== null) return await answersAt(address, exposure.port, healthPath);
   await Bun.sleep(STEADY_MS);
   return true;
+}
+
+function stillServes({ spec: { exposure }, address }: EngineContext<ApplicationSpec>): boolean {
+  return exposure.port === null || isListening(address, exposure.port);
 }
 
 function limits({ memoryBytes, cpus, maxProcesses }: ApplicationSpec, machineBytes: number): Limits {

@@ -44,30 +44,33 @@ export function accessProxy(): string[] {
   ];
 }
 
-/** The text of a variable in JSON. */
-function textOf(name: string): string {
-  return `"%[var(txn.${name}),json(utf8s)]"`;
+/** A member with a text of the client's. */
+function textMember(name: string, text: string): string {
+  return `"${name}":"%[${text},json(utf8s)]"`;
 }
 
-/** A line of JSON about a request. Texts of clients come last and are bounded; a query may have secrets, and is left out. */
+/**
+ * A line of JSON about a request. Texts of clients come last and are bounded; a query may have secrets, and is left out.
+ * A request without such texts has no line: neither probes nor requests that reach no application are of a log.
+ */
 export function accessLines(): string[] {
   const members = [
     `"r":"%[var(txn.route)]"`,
     `"s":%ST,"b":%B,"d":%Ta,"t":%Td`,
     `"i":"%[src]"`,
-    `"m":${textOf("method")},"p":${textOf("path")},"u":${textOf("agent")}`,
+    "%[var(txn.texts)]",
+  ];
+  const texts = [
+    textMember("m", "method,bytes(0,16)"),
+    textMember("p", "path,bytes(0,1024)"),
+    textMember("u", "req.fhdr(user-agent),bytes(0,256)"),
   ];
   return [
     `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,
     `log-format '{${members.join(",")}}'`,
-    // Neither probes nor requests that reach no application are of a log.
-    "http-request set-log-level silent unless { var(txn.target) -m found }",
-    "http-request set-log-level silent if { var(txn.probe) -m bool }",
     `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
     `${countUnlogged} if is_flood`,
-    "http-request set-log-level silent if is_flood",
-    "http-request set-var(txn.method) method,bytes(0,16) unless is_flood",
-    "http-request set-var(txn.path) path,bytes(0,1024) unless is_flood",
-    "http-request set-var(txn.agent) req.fhdr(user-agent),bytes(0,256) unless is_flood",
+    `http-request set-var-fmt(txn.texts) '${texts.join(",")}' if !is_flood { var(txn.target) -m found } !{ var(txn.probe) -m bool }`,
+    "http-request set-log-level silent unless { var(txn.texts) -m found }",
   ];
 }

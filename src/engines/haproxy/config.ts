@@ -10,10 +10,19 @@ import { ACCESS_SOCKET, accessLines, accessProxy, accessRing } from "./access.ts
 import { BOTS_FILE, botsFile } from "./bots.ts";
 import { CACHE_FILTERS, cacheRules, cacheSection, endingRules } from "./cache.ts";
 import { answerRules, countAdmitted, COUNTED } from "./counters.ts";
+import { crowdLua, crowdOfAddress, crowdRules, crowdTable, maxConnections } from "./crowds.ts";
 import { ambiguityRules, backendRules, forwardedHeaders } from "./forged.ts";
 import { FAILURE_STATUSES, page, pageFiles } from "./pages.ts";
 import { confPath, RUN } from "./paths.ts";
-import { CACHE_VERSION, letterOf, policyRules, policyTables, STRICTNESSES } from "./policy.ts";
+import {
+  CACHE_VERSION,
+  letterOf,
+  policyRules,
+  policyTables,
+  STRICTNESSES,
+  type PolicyRules,
+  type Strictness,
+} from "./policy.ts";
 
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
@@ -47,14 +56,12 @@ const COMPRESSED = [
 /** It stands in the backends: in the frontend it would come before the cache, which would keep what is compressed. */
 const COMPRESSION = ["compression algo gzip", `compression type ${COMPRESSED.join(" ")}`];
 
-/** The most requests of one route at a time, as a part of all connections, so that one application leaves room. */
-const SHARE_OF_ROUTE = 0.5;
-
 /** @throws PublicError when HTTPS has no certificate. */
 export function configFiles(context: EngineContext<EdgeSpec>): Record<string, string> {
   const { certificate, spec } = context;
   if (spec.httpsPort !== null && certificate === null)
     throw new PublicError("The edge has no certificate for HTTPS.");
+  const applications = backends(spec, policyRules(Buffer.from(challengeSecret(context)).toString("base64")));
   const sections = [
     globalSection(context),
     accessProxy(),
@@ -62,11 +69,13 @@ export function configFiles(context: EngineContext<EdgeSpec>): Record<string, st
     accessRing(),
     cacheSection(),
     frontend(context),
-    ...backends(Buffer.from(challengeSecret(context)).toString("base64")),
+    ...applications,
+    ...tables(),
   ];
+  const names = applications.map(([head = ""]) => head.replace("backend ", ""));
   return {
     [CONFIG_FILE]: `${sections.map((lines) => lines.join("\n  ")).join("\n\n")}\n`,
-    "edge.lua": luaScript({ wakes: WAKE_SOCKET, access: ACCESS_SOCKET }),
+    "edge.lua": `${luaScript({ wakes: WAKE_SOCKET, access: ACCESS_SOCKET })}\n${crowdLua(spec, names)}`,
     [BOTS_FILE]: botsFile(letterOf),
     ...pageFiles(),
     ...(spec.httpsPort !== null && certificate !== null && { [CERTIFICATE_FILE]: pemOf(certificate) }),
@@ -86,7 +95,7 @@ function globalSection({ spec }: EngineContext<EdgeSpec>): string[] {
     `lua-load ${confPath("edge.lua")}`,
     `stats socket unix@${RUN}/${SOCKET_NAME} mode 600 level admin`,
     "stats timeout 30s",
-    `maxconn ${spec.maxConnections}`,
+    `maxconn ${maxConnections(spec)}`,
     "tune.h2.max-concurrent-streams 100",
     "ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets",
   ];
@@ -146,7 +155,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     ...accessLines(),
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     ...ambiguityRules(),
-    `http-request return ${page(503)} hdr retry-after 1 if { sc1_conn_cur gt ${requestsOfRoute(spec)} }`,
+    ...crowdRules(spec),
     ...forwardedHeaders(),
     // An application cannot say that another has answered.
     `http-response del-header ${PORT_HEADER}`,
@@ -166,10 +175,6 @@ export function probeSecret({ adminPassword }: EngineContext<EdgeSpec>): string 
 
 function challengeSecret({ adminPassword }: EngineContext<EdgeSpec>): string {
   return sha256Hex(`challenge ${adminPassword}`);
-}
-
-function requestsOfRoute({ maxConnections }: EdgeSpec): number {
-  return Math.max(1, Math.floor(maxConnections * SHARE_OF_ROUTE));
 }
 
 /** A client may have closed its own side only, which is no reason to give up a request that an application has. */
@@ -197,9 +202,13 @@ const NOT_REPEATED = [
   "server application 127.0.0.1",
 ];
 
-/** @param key the secret of challenges, in base64. */
-function backends(key: string): string[][] {
-  const rules = policyRules(key);
+/** The backends that lead to applications. */
+function backends(spec: EdgeSpec, policies: Record<Strictness, PolicyRules>): string[][] {
+  const { strict } = policies;
+  const rules = {
+    ...policies,
+    strict: { ...strict, requests: [...strict.requests, crowdOfAddress(spec)] },
+  };
   return [
     ...STRICTNESSES.flatMap((each) => {
       const { requests, answers } = rules[each];
@@ -240,11 +249,18 @@ function backends(key: string): string[][] {
       "http-request set-dst-port var(txn.port)",
       "server application 127.0.0.1",
     ],
+  ];
+}
+
+/** Backends that lead nowhere, and have the tables that the others count in. */
+function tables(): string[][] {
+  return [
     ["backend addresses", "stick-table type ipv6 size 200k expire 1m store conn_cur"],
     [
       `backend ${ROUTE_TABLE}`,
       `stick-table type string len 64 size 100k expire ${USE_MEMORY_MS}ms store ${COUNTED}`,
     ],
+    crowdTable(),
     policyTables(),
   ];
 }

@@ -10,6 +10,7 @@ import type { ForeignProgram } from "../foreign-program.ts";
 import { plainLine } from "../log-line.ts";
 import { grantedMemory } from "../memory.ts";
 import { CACHE_MEGABYTES } from "./cache.ts";
+import { FILES_OF_CONNECTION } from "./crowds.ts";
 import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, probeSecret, SOCKET_NAME } from "./config.ts";
 import { program } from "./program.ts";
 import { READY_LINE } from "./ready-line.ts";
@@ -19,11 +20,9 @@ import { changeTable, isReady, mapFile, readTable, readUsage, showCertificate, t
 const OWN_MEMORY_BYTES = (256 + CACHE_MEGABYTES) * 1024 ** 2;
 /** The requests of all customers pass it, however many of their applications keep the processors busy. */
 const PROCESSOR_WEIGHT = 16;
-/** A client's connection and that to the application: two buffers of 16 kB each, and TLS. */
+/** A client's connection and those to applications: two buffers of 16 kB each, and TLS. */
 const CONNECTION_BYTES = 128 * 1024;
-/** Each client needs a file for itself and for its application, and may need a third for a wake. */
-const FILES_OF_CONNECTION = 3;
-const OWN_OPEN_FILES = 128;
+const OWN_OPEN_FILES = 128 + 4 * availableParallelism();
 
 export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
   name: "haproxy",

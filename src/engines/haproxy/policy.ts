@@ -147,6 +147,9 @@ function field(name: keyof typeof FIELDS): string {
   return `var(txn.target),field(${FIELDS[name]},:)`;
 }
 
+/** Whether clients of a route have a limit of requests, which tracks them in `sc2`. */
+export const IS_LIMITED = `${field("limit")} -m int gt 0`;
+
 /** The version of what the cache has of a route; empty when it keeps nothing. */
 export const CACHE_VERSION = field("cache");
 
@@ -212,7 +215,7 @@ function strictRules(key: string): string[] {
 
 function limitRules(): string[] {
   return [
-    `acl is_limited ${field("limit")} -m int gt 0`,
+    `acl is_limited ${IS_LIMITED}`,
     `http-request track-sc2 var(txn.caller) table ${CLIENT_TABLE} if is_limited ${NO_PROBE}`,
     ...rateLimits.map(
       (limit) =>
@@ -271,6 +274,6 @@ function responseRules(): string[] {
 export function policyTables(): string[] {
   return [
     `backend ${CLIENT_TABLE}`,
-    `stick-table type string len 112 size ${CLIENTS} expire ${BAN} store http_req_rate(60s),gpt0`,
+    `stick-table type string len 112 size ${CLIENTS} expire ${BAN} store conn_cur,http_req_rate(60s),gpt0`,
   ];
 }

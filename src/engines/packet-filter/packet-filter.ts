@@ -39,8 +39,9 @@ export async function ensurePacketFilter(enginesDir: string): Promise<PacketFilt
 /** A sentence for operators. */
 export function networkSentence(hasFilter: boolean, enginesDir: string): string {
   if (hasFilter)
-    return "applications and builds reach only what is attached to them on this machine (nftables)";
-  const sentence = "applications and builds reach every port of this machine";
+    return "applications and builds reach only what is attached to them on this machine, and clients elsewhere reach them through the edge alone (nftables)";
+  const sentence =
+    "applications and builds reach every port of this machine, and clients elsewhere reach what listens at all addresses";
   if (process.getuid?.() !== 0) return `${sentence}: an ordinary user may not set network rules`;
   return findTool("nftables", enginesDir) === null
     ? `${sentence}: nft is missing`

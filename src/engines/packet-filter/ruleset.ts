@@ -34,7 +34,10 @@ const FAMILIES = [
   { name: "ip6", suffix: "6" },
 ];
 
-/** Makes the table anew, with its elements, in one transaction. */
+/**
+ * Makes the table anew, with its elements, in one transaction. The edge connects to applications from this machine, so
+ * no user answers a client from elsewhere, at whatever address its process listens.
+ */
 export function wholeScript(rules: Rules): string {
   const { table, reserved } = rules;
   const ports = reserved.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`));
@@ -53,6 +56,7 @@ ${FAMILIES.map(openingSets).join("\n")}
     meta skuid @users jump confined
   }
   chain answer {
+    fib daddr type != local meta skuid @users drop
     fib daddr type != local return
     meta skuid @users tcp sport { ${ports.join(", ")} } meta skuid . tcp sport != @owned drop
 ${FAMILIES.map(answerRules).join("\n")}

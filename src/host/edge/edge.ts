@@ -4,14 +4,13 @@ import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { EdgeAnswer, EdgeProbe } from "../../contracts/edge-probe.ts";
 import type { EdgeRoute } from "../../contracts/edge-route.ts";
 import type { Observation } from "../../contracts/observation.ts";
-import type { Certificate, EngineContext } from "../../engines/engine.ts";
-import type { EdgeTable, EngineEdge } from "../../engines/edge.ts";
+import type { EngineContext } from "../../engines/engine.ts";
+import type { EdgeTable } from "../../engines/edge.ts";
 import { engineNamed } from "../../engines/index.ts";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { writeFile } from "../engine/context.ts";
-import type { Runnable } from "../engine/runner.ts";
 import { edgeSocket } from "../os/layout.ts";
 import type { EdgeHost } from "./edge-host.ts";
 import { probe } from "./probe.ts";
@@ -19,6 +18,7 @@ import { RouteFiles } from "./route-files.ts";
 import { InstanceUse } from "./instance-use.ts";
 import { LoneSleepers } from "./lone-sleepers.ts";
 import { MAX_ROUTES, Routes } from "./routes.ts";
+import { ShownCertificate, type RunningEdge } from "./shown-certificate.ts";
 import { WakeQueue } from "./wake-queue.ts";
 import { WakeSocket } from "./wake-socket.ts";
 
@@ -31,7 +31,7 @@ const CERTIFICATE_INTERVAL_MS = 1_000;
 const DRAIN_CHECK_MS = 20;
 
 /** The edge as its instances use it. */
-export type InstanceEdge = Pick<Edge, "idleSeconds" | "drain" | "detach">;
+export type InstanceEdge = Pick<Edge, "measureUse" | "idleSeconds" | "drain" | "isFree">;
 
 export class Edge {
   readonly #host: EdgeHost;
@@ -45,8 +45,7 @@ export class Edge {
   readonly #sleepers = new LoneSleepers();
   /** What the running edge has; null while that is not known. */
   #known: EdgeTable | null = null;
-  /** The certificate that the running edge shows; null while that is not known. */
-  #shown: Certificate | null = null;
+  readonly #certificate: ShownCertificate;
   #sync: Promise<void> | null = null;
   #isStale = false;
   #retry: ReturnType<typeof setTimeout> | null = null;
@@ -57,6 +56,7 @@ export class Edge {
     this.#files = new RouteFiles(host.dataDir, host.log);
     this.#queue = new WakeQueue({ routes: this.#routes, find: (id) => host.find(id) });
     this.#wakes = new WakeSocket(edgeSocket(host.dataDir), this.#queue, host.log);
+    this.#certificate = new ShownCertificate(host);
   }
 
   /** Takes up the routes on the disk, and answers the edge from now on. */
@@ -66,7 +66,7 @@ export class Edge {
     this.#host.access?.listen();
     const uid = this.#host.uid();
     if (uid !== null) this.#admit(uid);
-    this.#timer = setInterval(() => this.#checkCertificate(), CERTIFICATE_INTERVAL_MS);
+    this.#timer = setInterval(() => this.#certificate.check(this.#running()), CERTIFICATE_INTERVAL_MS);
     this.#begin();
   }
 
@@ -157,12 +157,13 @@ export class Edge {
   async measureUse(): Promise<void> {
     const running = this.#running();
     if (running === null) return;
+    const askedAtMs = performance.now();
     try {
       const usage = await running.edge.usage(running.context);
       if (this.#running()?.context !== running.context) return;
       this.#host.access?.counted(usage);
       this.#use.measured(usage, (route) => this.#routes.get(route)?.instances ?? []);
-      this.#sleepers.wakeUsed(usage, this.#routes, (id) => this.#host.find(id));
+      this.#sleepers.wakeUsed({ usage, askedAtMs }, this.#routes, (id) => this.#host.find(id));
     } catch (error) {
       this.#host.log.debug({ error }, "the edge did not report which routes are used");
     }
@@ -189,7 +190,7 @@ export class Edge {
    */
   async drain(instance: string, withinMs: number): Promise<boolean> {
     const giveUpAt = performance.now() + withinMs;
-    while (!(await this.detach(instance))) {
+    while (!(await this.isFree(instance))) {
       if (performance.now() >= giveUpAt) return false;
       await Bun.sleep(DRAIN_CHECK_MS);
     }
@@ -197,7 +198,7 @@ export class Edge {
   }
 
   /** Whether the edge leads no request to an instance that no longer runs, and none is under way. */
-  async detach(instance: string): Promise<boolean> {
+  async isFree(instance: string): Promise<boolean> {
     const running = this.#running();
     if (running === null) return false;
     try {
@@ -206,10 +207,10 @@ export class Edge {
       const usage = await running.edge.usage(running.context);
       if ((this.#host.find(instance)?.port ?? 0) > 0) return false;
       const wanted = this.#table();
-      const isFree = (route: string) =>
+      const isUnused = (route: string) =>
         isDeepStrictEqual(this.#known?.targets.get(route), wanted.targets.get(route)) &&
         (usage.get(route)?.openRequests ?? 0) === 0;
-      return [...this.#routes.ofInstance(instance)].every(isFree);
+      return [...this.#routes.ofInstance(instance)].every(isUnused);
     } catch (error) {
       this.#host.log.debug({ error }, "the edge did not report whether an instance is used");
       return false;
@@ -222,7 +223,7 @@ export class Edge {
 
   #forget(): void {
     this.#known = null;
-    this.#shown = null;
+    this.#certificate.forget();
   }
 
   #table(): EdgeTable {
@@ -277,24 +278,9 @@ export class Edge {
     }, RETRY_MS);
   }
 
-  #running(): { edge: EngineEdge; context: Runnable["context"] } | null {
+  #running(): RunningEdge | null {
     const running = this.#host.running();
     const edge = running?.engine.edge;
     return running === null || edge === undefined ? null : { edge, context: running.context };
-  }
-
-  #checkCertificate(): void {
-    const certificate = this.#host.certificate();
-    const running = this.#running();
-    if (certificate === null || running === null) return;
-    const { spec } = running.context;
-    if (spec.kind !== "edge" || spec.httpsPort === null) return;
-    const isShown = this.#shown?.cert === certificate.cert && this.#shown.key === certificate.key;
-    if (isShown) return;
-    this.#shown = certificate;
-    running.edge.show(running.context, certificate).catch((error: unknown) => {
-      this.#shown = null;
-      this.#host.log.warn({ error }, "the edge did not take a renewed certificate");
-    });
   }
 }

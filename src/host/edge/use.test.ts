@@ -47,7 +47,7 @@ test("an instance is free only when it does not run and none of its requests is 
   const server = lone.serve("a", async (request) => new Response(await request.text()));
   const { port } = server;
   await lone.route("a", ["a.localhost"]);
-  expect(await lone.edge.detach("a")).toBe(false);
+  expect(await lone.edge.isFree("a")).toBe(false);
   const socket = await openRequest("a.localhost");
   await until("the request is counted", async () => (await idle("a")) < 0.1);
   lone.change("a", { state: "draining", port: 0 });
@@ -57,13 +57,13 @@ test("an instance is free only when it does not run and none of its requests is 
 
   const held = lone.get("a.localhost");
   await until("it is held", () => lone.edge.waiting === 1);
-  expect(await lone.edge.detach("a")).toBe(false);
+  expect(await lone.edge.isFree("a")).toBe(false);
   lone.change("a", { state: "running", port });
   expect((await held).status).toBe(200);
   lone.change("a", { state: "draining", port: 0 });
   expect(await lone.edge.drain("a", 5_000)).toBe(true);
   await lone.killEngine();
-  expect(await lone.edge.detach("a")).toBe(false);
+  expect(await lone.edge.isFree("a")).toBe(false);
   expect(lone.edge.idleSeconds("a")).toBe(0);
   socket.destroy();
 });

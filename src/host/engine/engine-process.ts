@@ -21,6 +21,7 @@ import { lowPortPrefix } from "../os/low-port.ts";
 import { childrenOf } from "../os/proc-files.ts";
 import { processLimitPrefix } from "../os/process-limit.ts";
 import { freeSharedMemory } from "../os/shared-memory.ts";
+import { hasServed } from "../os/served-process.ts";
 import { signalProcess } from "../os/signals.ts";
 import { latestStart } from "./log-follower.ts";
 
@@ -33,6 +34,8 @@ export interface EngineProcess {
   launcher?: number;
   /** Whether an earlier host started it, and this host found it running. */
   wasFound: boolean;
+  /** Whether it took connections already when this host found it. */
+  hasServed: boolean;
   /** The offset in the log at which its output begins; for a process that was found, 0 when that lies far back. */
   logStartsAt: number;
 }
@@ -94,7 +97,7 @@ export async function startEngine(
     confine(child.pid);
     setOomScore(child.pid, oomScoreOf(engine, context));
     const exited = child.exited.then(() => undefined);
-    const started = { pid: child.pid, exited, wasFound: false, logStartsAt: log.startsAt };
+    const started = { pid: child.pid, exited, wasFound: false, hasServed: false, logStartsAt: log.startsAt };
     // Any other launcher becomes the application itself.
     if (context.application?.sandbox.level !== "bubblewrap") return started;
     return { ...started, pid: await sandboxedPid(child, folder), launcher: child.pid };
@@ -146,7 +149,8 @@ export function findEngine(folder: InstanceFolder, holders?: Map<string, number[
   if (holders === undefined && !isLocked(folder.lock)) return null;
   const pid = engineAmong(holdersOf(folder.lock, holders));
   if (pid === null) return null;
-  return { pid, exited: exitOf(pid), wasFound: true, logStartsAt: latestStart(folder.log) };
+  const logStartsAt = latestStart(folder.log);
+  return { pid, exited: exitOf(pid), wasFound: true, hasServed: hasServed(folder, pid), logStartsAt };
 }
 
 /** Kills the engine without waiting for its exit. */

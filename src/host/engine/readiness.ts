@@ -2,6 +2,7 @@
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Engine, EngineContext } from "../../engines/engine.ts";
 import type { InstanceFolder } from "../os/layout.ts";
+import { noteServed } from "../os/served-process.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { lineAppears } from "./log-follower.ts";
 
@@ -25,7 +26,7 @@ export async function untilReady(
   engine: Engine,
   context: EngineContext<InstanceSpec>,
   folder: InstanceFolder,
-  { exited, wasFound, logStartsAt }: Pick<EngineProcess, "exited" | "wasFound" | "logStartsAt">,
+  { pid, exited, wasFound, hasServed, logStartsAt }: Omit<EngineProcess, "launcher">,
   giveUp: AbortSignal,
 ): Promise<Readiness> {
   let hasEnded = false;
@@ -41,24 +42,33 @@ export async function untilReady(
   const line = readyLine === null ? [] : [lineAppears(folder.log, readyLine, over.signal, logStartsAt)];
   // In the log of an engine that has run for a while, the ready line may lie too far back.
   const isAsked = wasFound || readyLine === null;
-  const isReady = await Promise.race(isAsked ? [...line, answers(engine, context, over.signal)] : line);
+  const stillServes = hasServed ? engine.stillServes : undefined;
+  const isServing = async () => await (stillServes ?? engine.isReady)(context);
+  const asked = () => answers(isServing, readyLine === null, over.signal);
+  const isReady = await Promise.race(isAsked ? [...line, asked()] : line);
   over.abort();
   clearTimeout(timer);
   giveUp.removeEventListener("abort", end);
   if (hasEnded) return "ended";
-  if (isReady) return "ready";
+  if (isReady) {
+    if (engine.stillServes !== undefined) noteServed(folder, pid);
+    return "ready";
+  }
   return giveUp.aborted ? "given-up" : "hung";
 }
 
-/** Resolves with true when the engine answers, and with false when the signal is aborted first. */
+/**
+ * Resolves with true when the engine answers, and with false when the signal is aborted first.
+ * @param isOften whether nothing else says that it is ready.
+ */
 async function answers(
-  engine: Engine,
-  context: EngineContext<InstanceSpec>,
+  isServing: () => Promise<boolean>,
+  isOften: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  let pauseMs = engine.readyLine === null ? FIRST_PAUSE_MS : ASK_INTERVAL_MS;
+  let pauseMs = isOften ? FIRST_PAUSE_MS : ASK_INTERVAL_MS;
   while (!signal.aborted) {
-    if (await engine.isReady(context)) return true;
+    if (await isServing()) return true;
     await Bun.sleep(pauseMs);
     pauseMs = Math.min(pauseMs * 1.1, ASK_INTERVAL_MS);
   }

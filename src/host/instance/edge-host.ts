@@ -1,5 +1,6 @@
 // Shows the instances of the host to its edge.
 import { EDGE_ID } from "../../contracts/edge-id.ts";
+import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { WakeReason } from "../../contracts/sleep.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EdgeHost } from "../edge/edge-host.ts";
@@ -36,7 +37,8 @@ export function edgeHostOf(
 
 function shown(instance: Instance | undefined): EdgeInstance | null {
   if (instance === undefined) return null;
-  const port = runnableOf(instance)?.context.spec.exposure.port ?? 0;
+  const spec = runnableOf(instance)?.context.spec ?? servedSpecOf(instance);
+  const port = spec?.exposure.port ?? 0;
   const wake = (reason: WakeReason) => {
     instance.sleep.wanted(reason);
     instance.wake();
@@ -44,8 +46,15 @@ function shown(instance: Instance | undefined): EdgeInstance | null {
   return { state: instance.observe().state, port, answers: instance.metered.now !== null, wake };
 }
 
+/** The spec of an engine that took connections already when this host found it, and has not been asked yet. */
+function servedSpecOf({ lifecycle, process, source }: Instance): InstanceSpec | undefined {
+  return lifecycle.state.name === "starting" && process?.hasServed === true
+    ? source.manifest?.spec
+    : undefined;
+}
+
 /** The engine that takes connections; null while none does. */
 function runnableOf(instance: Instance | undefined): Runnable | null {
-  const isRunning = instance?.lifecycle.state.name === "running" && instance.hasProcess;
+  const isRunning = instance?.lifecycle.state.name === "running" && instance.process !== null;
   return isRunning ? instance.running : null;
 }

@@ -15,7 +15,7 @@ export class Endings {
    */
   end(id: string): boolean {
     const instance = this.#instances.get(id);
-    if (instance?.hasProcess !== true) return false;
+    if (instance === undefined || instance.process === null) return false;
     // A program that has just started would miss the signal, and be killed when its time is over.
     if (this.#begun.has(id) || instance.lifecycle.state.name !== "running") return true;
     this.#begun.add(id);

@@ -95,9 +95,9 @@ export class Instance {
     return { ...seen, ...this.#contents.observe(), ...this.#origin.observe(), ...this.source.observe() };
   }
 
-  /** Whether a known engine of this instance runs. */
-  get hasProcess(): boolean {
-    return this.#runner.process !== null;
+  /** The running engine of this instance, when the host knows it. */
+  get process(): EngineRunner["process"] {
+    return this.#runner.process;
   }
 
   /** The uid of the instance; for data without a readable manifest, the owner of the data. Null without either. */
@@ -160,7 +160,7 @@ export class Instance {
       return false;
     }
     this.#runner.find(holders);
-    this.#machine.report({ type: foundAs(manifest.state, this.hasProcess) });
+    this.#machine.report({ type: foundAs(manifest.state, this.process !== null) });
     this.#noteFailedOrigin();
     this.sleep.loaded();
     return true;
@@ -295,6 +295,6 @@ export class Instance {
   }
 
   get #runs(): boolean {
-    return this.hasProcess && this.#machine.state.name === "running";
+    return this.process !== null && this.#machine.state.name === "running";
   }
 }

@@ -17,7 +17,7 @@ export function restlessIds(instances: Iterable<Instance>): string[] {
 
 /** The instances with an engine. */
 export function withEngine(instances: Iterable<Instance>): Instance[] {
-  return [...instances].filter(({ hasProcess }) => hasProcess);
+  return [...instances].filter(({ process }) => process !== null);
 }
 
 /** The instances as the meter of disk use sees them. */

@@ -16,6 +16,8 @@ export interface InstanceFolder {
   lock: string;
   /** The output of the engine over all its starts, of which the end is kept. */
   log: string;
+  /** Says which process has taken connections. */
+  served: string;
   conf: string;
   data: string;
   run: string;
@@ -164,6 +166,7 @@ export function instanceFolder(dataDir: string, id: string): InstanceFolder {
     manifest: join(path, "manifest.json"),
     lock: join(path, "lock"),
     log: join(path, "engine.log"),
+    served: join(path, "served"),
     conf: join(path, "conf"),
     data: join(path, "data"),
     run: join(path, "run"),

@@ -4,6 +4,7 @@ import { loadConfig } from "../../config.ts";
 import { createLog } from "../../lib/log.ts";
 import { findPacketFilter } from "../../engines/packet-filter/packet-filter.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { OtherMachine } from "../../../tests/support/clients/other-machine.ts";
 import { NetworkRules, tableOf } from "./network-rules.ts";
 
 /** A user without other processes. */
@@ -12,7 +13,8 @@ const UID = 99_001;
 const portOf = () => null;
 
 const SERVER = `
-const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data(socket, data) { socket.write(data); } } });
+const hostname = process.argv.at(-1);
+const server = Bun.listen({ hostname, port: 0, socket: { data(socket, data) { socket.write(data); } } });
 console.log(server.port);`;
 
 const children: Bun.Subprocess[] = [];
@@ -20,9 +22,9 @@ afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-test("no process goes on with connections of a port that it has no more", async () => {
-  const { enginesDir } = loadConfig(process.env);
-  const child = Bun.spawn([process.execPath, "-e", SERVER], {
+/** Starts a server of the user that sends back what it gets. @returns its port. */
+async function startServer(hostname: string): Promise<number> {
+  const child = Bun.spawn([process.execPath, "-e", SERVER, hostname], {
     cwd: "/",
     uid: UID,
     gid: UID,
@@ -30,7 +32,12 @@ test("no process goes on with connections of a port that it has no more", async 
   });
   children.push(child);
   const { value } = await child.stdout.getReader().read();
-  const port = Number(new TextDecoder().decode(value));
+  return Number(new TextDecoder().decode(value));
+}
+
+test("no process goes on with connections of a port that it has no more", async () => {
+  const { enginesDir } = loadConfig(process.env);
+  const port = await startServer("127.0.0.1");
   const parts = { dataDir: "/rules-of-a-test", enginesDir, portRange: { first: port, last: port } };
   const rules = new NetworkRules({ ...parts, uids: () => [UID], portOf, log: createLog("host", "silent") });
   await rules.grant("app", { uid: UID, reaches: [], port });
@@ -82,3 +89,25 @@ test("rules that another program removes are made anew after the next start", as
   await rules.close();
   expect(await isThere()).toBe(false);
 });
+
+test.skipIf(Bun.which("ip") === null)(
+  "a process that listens at all addresses answers this machine, and no other machine",
+  async () => {
+    const { enginesDir } = loadConfig(process.env);
+    const port = await startServer("::");
+    const portRange = { first: port, last: port };
+    const parts = { dataDir: "/answers-of-a-test", enginesDir, portRange, uids: () => [UID], portOf };
+    const rules = new NetworkRules({ ...parts, log: createLog("host", "silent") });
+    const other = new OtherMachine();
+    try {
+      expect(other.reaches(port)).toBe(true);
+      await rules.grant("app", { uid: UID, reaches: [], port });
+      expect(other.reaches(port)).toBe(false);
+      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+      socket.terminate();
+    } finally {
+      other.close();
+      await rules.close();
+    }
+  },
+);

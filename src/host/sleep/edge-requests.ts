@@ -16,6 +16,11 @@ export class EdgeRequests {
     return this.#parts.file.manifest?.spec.kind === "application";
   }
 
+  /** Has the edge report now: a request since its latest report is a use as well. */
+  async measure(): Promise<void> {
+    if (this.areKnown) await this.#parts.edge.measureUse();
+  }
+
   /** Whether an instance behind the edge had no request for as long; true for any other instance. */
   allowSleepAfter(seconds: number): boolean {
     return !this.areKnown || this.#parts.edge.idleSeconds(this.#parts.id) >= seconds;

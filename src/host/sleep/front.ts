@@ -17,6 +17,8 @@ export function frontOf(
   { spec, servedThrough }: Manifest,
   { gateway, edge }: { gateway: InstanceGateway; edge: InstanceEdge },
 ): Front | null {
-  if (spec.kind === "application") return edge;
+  // The edge has no connections of an instance to end: its clients are those of the route.
+  if (spec.kind === "application")
+    return { drain: (id, withinMs) => edge.drain(id, withinMs), detach: (id) => edge.isFree(id) };
   return servedThrough === "gateway" ? gateway : null;
 }

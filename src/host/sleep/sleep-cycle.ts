@@ -83,6 +83,7 @@ export class SleepCycle {
    */
   async suspend(isIdle: boolean): Promise<void> {
     const { id, file, runner, lifecycle, onFailed } = this.#parts;
+    await this.#requests.measure();
     if (lifecycle.isLeaving) throw new PublicError(`${id} is being stopped.`);
     const { manifest } = file;
     const { runnable, process } = runner;

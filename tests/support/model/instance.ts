@@ -54,9 +54,10 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
     starts: new StartLimiter(),
     gateway: link,
     edge: {
+      measureUse: () => Promise.resolve(),
       idleSeconds: () => 0,
       drain: () => Promise.resolve(true),
-      detach: () => Promise.resolve(true),
+      isFree: () => Promise.resolve(true),
     },
     // The machine has no other users.
     allotUid: () => null,

@@ -26,6 +26,7 @@ export class Life {
 class ModelProcess implements EngineProcess {
   readonly pid: number;
   readonly wasFound = false;
+  readonly hasServed = false;
   readonly logStartsAt = 0;
   readonly spec: InstanceSpec;
   readonly #exit = Promise.withResolvers<void>();
@@ -181,7 +182,8 @@ export class ModelRunner implements EngineRunner {
 
   find(): void {
     const { live } = this.#machine;
-    if (live !== null) this.#watch({ pid: live.pid, exited: live.exited, wasFound: true, logStartsAt: 0 });
+    if (live !== null)
+      this.#watch({ pid: live.pid, exited: live.exited, wasFound: true, hasServed: false, logStartsAt: 0 });
   }
 
   async start({ context }: Runnable): Promise<EngineProcess> {

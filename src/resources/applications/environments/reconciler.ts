@@ -113,6 +113,7 @@ async function reconcile(run: Run): Promise<Outcome> {
     return running.length > 0 ? ending() : settled([]);
   }
   const found = await orderOf(run);
+  if (found === null) await removeUnserved(run);
   if (found === null || found instanceof PublicError) return settled(processes);
   const serving = processes.filter(({ state }) => state === "serving");
   const fitting = serving.filter(({ digest }) => !found.isRollout && digest === found.digest);
@@ -121,6 +122,14 @@ async function reconcile(run: Run): Promise<Outcome> {
   const isRefused = !found.isRollout && environment.refusedDigest === refusalOf(found);
   if (isRefused && serving.length > 0) return await keepServing(run, serving, null);
   return await swap(run, found, { serving, fitting: fitting.slice(0, found.replicas) });
+}
+
+/** Nothing has ever served: what starts is of a deployment that has ended, whose own run may have been killed. */
+async function removeUnserved({ context, host, environment, processes }: Run): Promise<void> {
+  const starting = processes.filter(({ state }) => state === "starting");
+  if (starting.length === 0) return;
+  await ensureRoute(host, context.edge, environment, []);
+  await removeProcesses(context, host, starting);
 }
 
 /** An order with another number of replicas is another order, which may succeed. */
