@@ -90,24 +90,21 @@ test("rules that another program removes are made anew after the next start", as
   expect(await isThere()).toBe(false);
 });
 
-test.skipIf(Bun.which("ip") === null)(
-  "a process that listens at all addresses answers this machine, and no other machine",
-  async () => {
-    const { enginesDir } = loadConfig(process.env);
-    const port = await startServer("::");
-    const portRange = { first: port, last: port };
-    const parts = { dataDir: "/answers-of-a-test", enginesDir, portRange, uids: () => [UID], portOf };
-    const rules = new NetworkRules({ ...parts, log: createLog("host", "silent") });
-    const other = new OtherMachine();
-    try {
-      expect(other.reaches(port)).toBe(true);
-      await rules.grant("app", { uid: UID, reaches: [], port });
-      expect(other.reaches(port)).toBe(false);
-      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
-      socket.terminate();
-    } finally {
-      other.close();
-      await rules.close();
-    }
-  },
-);
+test("a process that listens at all addresses answers this machine, and no other machine", async () => {
+  const { enginesDir } = loadConfig(process.env);
+  const port = await startServer("::");
+  const portRange = { first: port, last: port };
+  const parts = { dataDir: "/answers-of-a-test", enginesDir, portRange, uids: () => [UID], portOf };
+  const rules = new NetworkRules({ ...parts, log: createLog("host", "silent") });
+  const other = new OtherMachine();
+  try {
+    expect(other.reaches(port)).toBe(true);
+    await rules.grant("app", { uid: UID, reaches: [], port });
+    expect(other.reaches(port)).toBe(false);
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+    socket.terminate();
+  } finally {
+    other.close();
+    await rules.close();
+  }
+});
