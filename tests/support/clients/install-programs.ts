@@ -35,7 +35,7 @@ async function install(programs: string[], packages: string[], home: string): Pr
 
 async function writeScript(program: string, folder: string, home: string): Promise<void> {
   // The file in a versioned folder is the program itself; the file in usr/bin may be a script that looks for it.
-  const places = [`usr/lib/postgresql/*/bin/${program}`, `{usr/,}bin/${program}`];
+  const places = [`usr/lib/postgresql/*/bin/${program}`, `usr/bin/${program}`, `bin/${program}`];
   const [target] = places.flatMap((place) => Array.from(new Bun.Glob(place).scanSync(folder)));
   if (target === undefined) throw new Error(`the packages do not have ${program}`);
   await writeProgram(join(folder, "bin", program), home, target);
