@@ -71,6 +71,16 @@ export function secretNames(
   );
 }
 
+/** The names of the variables of a process that have passwords of what is attached, which their owners rotate. */
+export function credentialNames(
+  context: KindContext,
+  environment: EnvironmentRow,
+  variables: Record<string, string>,
+): string[] {
+  const own = ownVariables(context, environment);
+  return secretNames(context, environment, variables).filter((name) => !(name in own));
+}
+
 function ownVariables(
   { vault }: KindContext,
   { id, sealedVariables }: EnvironmentRow,
