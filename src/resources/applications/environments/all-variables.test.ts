@@ -42,3 +42,12 @@ test("another framework is built without values of its customer that are not pub
   expect(buildVariables(context, environment, { framework: "Laravel" })).toEqual({});
   expect(buildVariables(context, environment, { framework: null })).toEqual({});
 });
+
+test("SvelteKit takes the scheme and the host of a request from the headers of the edge", async () => {
+  const plan = { framework: "SvelteKit" };
+  expect(await runVariables(context, environmentWith({}), plan)).toMatchObject({
+    PROTOCOL_HEADER: "x-forwarded-proto",
+    HOST_HEADER: "x-forwarded-host",
+  });
+  expect(buildVariables(context, environmentWith({}), plan)).toEqual({});
+});
