@@ -7,7 +7,7 @@ import type { Folder } from "../folder.ts";
 import { fileVersion } from "../tool-versions.ts";
 import { resolveVersion, type VersionRequest } from "../versions.ts";
 import { frameworkOf, isDevelopment, type FrameworkServing } from "./node-frameworks.ts";
-import type { PackageJson } from "./package-json.ts";
+import { PackageJson } from "./package-json.ts";
 import { packageManagerOf, type PackageManager } from "./package-manager.ts";
 
 /** What every detection gets. */
@@ -64,7 +64,7 @@ export function detectNode(
 }
 
 function usesBun(folder: Folder, packageJson: PackageJson, manager: PackageManager): boolean {
-  return manager.name === "bun" || folder.has("bunfig.toml") || packageJson.engines.bun !== undefined;
+  return manager.name === "bun" || folder.has("bunfig.toml") || packageJson.versionOf("bun") !== undefined;
 }
 
 /** Package managers other than Bun's are programs for Node.js. */
@@ -79,12 +79,11 @@ export function versionRequest(
   { folders }: Pick<DetectionInput, "folders">,
   packageJson: PackageJson,
 ): VersionRequest | null {
-  const range = packageJson.engines[name];
   // A version manager's file names the version that the developers have; engines often allow many.
-  return (
-    fileVersion(name, folders) ??
-    (range === undefined ? null : { range, origin: `package.json: engines.${name}` })
-  );
+  const file = fileVersion(name, folders);
+  if (file !== null) return file;
+  const found = packageJson.versionOf(name) ?? PackageJson.ofTop(folders)?.versionOf(name);
+  return found === undefined ? null : { range: found.range, origin: `package.json: ${found.member}` };
 }
 
 /** The script `build`, else the framework's own build. */
