@@ -59,7 +59,7 @@ export function detectNode(
     ...(build !== undefined && { build }),
     ...(start !== undefined && { start }),
     ...(serving !== undefined && { serving }),
-    notes: notesOf(packageJson, manager),
+    notes: notesOf(packageJson, manager, found),
   };
 }
 
@@ -111,7 +111,7 @@ function startOf(
 ): Sourced<string> | undefined {
   for (const name of ["start:prod", "start"]) {
     const script = packageJson.script(name);
-    if (script === undefined || isDevelopment(script)) continue;
+    if (script === undefined || isDevelopment(script) || isUnusable(found, script)) continue;
     // Such a script of a framework for files serves them for a look, and a server of Pilvi's does it better.
     if (name === "start:prod" && label !== "NestJS") continue;
     return {
@@ -122,6 +122,11 @@ function startOf(
   if (found.start !== undefined && label !== null) return { value: found.start, origin: detected(label) };
   if (found.root !== undefined || found.refusal !== undefined) return undefined;
   return mainOf(packageJson, folder, isBun);
+}
+
+/** Whether a script starts a server that has nothing to serve in such a build. */
+function isUnusable({ unusableStart }: FrameworkServing, script: string): boolean {
+  return unusableStart?.test(script.trim()) === true;
 }
 
 /** The script itself where that does the same, since starting npm takes longer than starting most applications. */
@@ -169,7 +174,11 @@ function refusalOf({ refusal }: FrameworkServing, label: string | null): PlanRef
   );
 }
 
-function notesOf(packageJson: PackageJson, { ignored, install }: PackageManager): string[] {
+function notesOf(
+  packageJson: PackageJson,
+  { ignored, install }: PackageManager,
+  found: FrameworkServing,
+): string[] {
   const start = packageJson.script("start");
   return [
     ...(ignored.length > 0
@@ -177,6 +186,11 @@ function notesOf(packageJson: PackageJson, { ignored, install }: PackageManager)
       : []),
     ...(start !== undefined && isDevelopment(start)
       ? [`The script \`start\` (${quoted(start)}) is a server for development, so it is not used.`]
+      : []),
+    ...(start !== undefined && isUnusable(found, start)
+      ? [
+          `The script \`start\` (${quoted(start)}) is no server for the files of the build, so it is not used.`,
+        ]
       : []),
   ];
 }
