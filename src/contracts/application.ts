@@ -47,16 +47,14 @@ export type Runtime = z.infer<typeof runtimeSchema>;
 /** A command of the customer's for `/bin/sh`, which runs inside the sandbox. */
 export const commandSchema = z.string().check(z.minLength(1), z.maxLength(MAX_COMMAND), z.regex(/^[^\0]+$/));
 
+/** The name of a variable. */
+export const variableNameSchema = z.string().check(z.maxLength(255), z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/));
+
 /** Variables by name, in clear. */
-export const variablesSchema = z
-  .record(
-    z.string().check(z.maxLength(255), z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)),
-    z.string().check(z.regex(/^[^\0]*$/)),
-  )
-  .check(
-    z.refine((variables) => Object.keys(variables).length <= MAX_VARIABLES),
-    z.refine((variables) => Object.entries(variables).flat().join("").length <= MAX_VARIABLES_TEXT),
-  );
+export const variablesSchema = z.record(variableNameSchema, z.string().check(z.regex(/^[^\0]*$/))).check(
+  z.refine((variables) => Object.keys(variables).length <= MAX_VARIABLES),
+  z.refine((variables) => Object.entries(variables).flat().join("").length <= MAX_VARIABLES_TEXT),
+);
 
 /** Earlier releases wrote ports. */
 const formerReach = z.int().check(z.minimum(1), z.maximum(65_535));

@@ -1,6 +1,12 @@
 // The instance spec: all that a driver needs to run one instance, as data that can be stored and compared.
 import * as z from "zod/mini";
-import { commandSchema, reachesSchema, runtimeSchema, variablesSchema } from "./application.ts";
+import {
+  commandSchema,
+  reachesSchema,
+  runtimeSchema,
+  variableNameSchema,
+  variablesSchema,
+} from "./application.ts";
 import { safeIdSchema } from "./safe-id.ts";
 import { engineNameSchema } from "./engine-names.ts";
 import { instanceUserSchema } from "./users.ts";
@@ -186,6 +192,11 @@ export const applicationSpecSchema = z.strictObject({
   command: z.nullable(commandSchema),
   /** `PORT` is always the port of the exposure. */
   variables: variablesSchema,
+  /**
+   * Names of variables with passwords that are rotated: a changed value restarts nothing, and the next start has it.
+   * None when left out.
+   */
+  credentials: z.exactOptional(z.array(variableNameSchema)),
   /** None when left out. */
   reaches: z.exactOptional(reachesSchema),
   memoryBytes: positive,

@@ -96,7 +96,10 @@ export class Environments extends Collection<EnvironmentKind> {
     });
   }
 
-  /** Starts an environment with a deployment. @param options.redeploy takes the commit of the latest deployment. */
+  /**
+   * Starts an environment with a deployment.
+   * @param options.redeploy takes what the latest successful deployment had, without building where its release is kept.
+   */
   async start(id: string, options: { redeploy?: boolean } = {}): Promise<DeploymentDocument> {
     return await this.connection.send({
       method: "POST",

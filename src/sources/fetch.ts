@@ -1,9 +1,10 @@
-// Fetches a branch of a foreign repository with git's own client.
+// Fetches a branch of a foreign repository with git's own client, and asks for its branches.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { machineOf, repositoryAddress, type RepositoryAddress } from "./address.ts";
 import type { SourceLimits } from "./bounds.ts";
-import { type GitOptions, GitProcess, type GitProgram } from "./git.ts";
+import { type GitOptions, GitProcess, type GitProgram, outputOf } from "./git.ts";
+import { isRef } from "./names.ts";
 import { httpReason, httpSettings, type Login, secretsOf } from "./http.ts";
 import { sshReason, sshVariables } from "./ssh.ts";
 
@@ -34,54 +35,91 @@ export async function fetchBranch(
   limits: SourceLimits,
   options: GitOptions,
 ): Promise<void> {
+  const words = [
+    "fetch",
+    "--quiet",
+    "--depth=1",
+    "--no-tags",
+    "--no-recurse-submodules",
+    "--no-write-fetch-head",
+    "--force",
+    "--end-of-options",
+  ];
+  const asked = { words, refs: [`+refs/heads/${source.branch}:${ref}`] };
+  await askServer(git, source, asked, limits, options);
+}
+
+/** What a server says of its branches. */
+export interface RemoteBranches {
+  /** The branch that it shows first; null where it names none, such as in an empty repository. */
+  defaultBranch: string | null;
+  /** Whether the source's branch is there. */
+  hasBranch: boolean;
+}
+
+/** @throws SourceRefusal as `fetchBranch` does. */
+export async function remoteBranches(
+  git: GitProgram,
+  source: FetchSource,
+  limits: SourceLimits,
+  options: GitOptions,
+): Promise<RemoteBranches> {
+  const ref = `refs/heads/${source.branch}`;
+  const asked = { words: ["ls-remote", "--quiet", "--symref", "--end-of-options"], refs: ["HEAD", ref] };
+  const lines = (await askServer(git, source, asked, limits, options)).split("\n");
+  const [, name] = lines.map((line) => /^ref: refs\/heads\/(\S+)\tHEAD$/.exec(line)).find(Boolean) ?? [];
+  return {
+    defaultBranch: name !== undefined && isRef(`refs/heads/${name}`) ? name : null,
+    hasBranch: lines.some((line) => line.endsWith(`\t${ref}`)),
+  };
+}
+
+/**
+ * Runs git with a question for the server of a source.
+ * @param asked the words of git before the address, and the refs after it.
+ * @returns what git has written.
+ */
+async function askServer(
+  git: GitProgram,
+  source: FetchSource,
+  { words, refs }: { words: string[]; refs: string[] },
+  limits: SourceLimits,
+  options: GitOptions,
+): Promise<string> {
   const address = repositoryAddress(source.url);
   const machine = await machineOf(address, source.mayReachItself ?? false);
   await removeKeys(options.repository);
   const keys = await mkdtemp(join(options.repository, KEYS));
   const login = source.login ?? null;
   try {
-    const run = new GitProcess(
-      git,
-      [
-        "fetch",
-        "--quiet",
-        "--depth=1",
-        "--no-tags",
-        "--no-recurse-submodules",
-        "--no-write-fetch-head",
-        "--force",
-        "--end-of-options",
-        urlOf(address, machine),
-        `+refs/heads/${source.branch}:${ref}`,
-      ],
-      {
-        ...options,
-        deadlineMs: source.deadlineMs ?? DEADLINE_MS,
-        maxFileBytes: limits.transferBytes,
-        // A single pack is a single file, which has a bound.
-        settings: {
-          ...(await httpSettings({ address, machine, login, keys })),
-          "fetch.unpackLimit": "1",
-        },
-        secrets: secretsOf(login),
-        env: {
-          GIT_ALLOW_PROTOCOL: address.protocol,
-          ...(address.protocol === "ssh" &&
-            (await sshVariables({
-              address,
-              machine,
-              keys,
-              deployKey: source.deployKey,
-              repository: options.repository,
-              program: git.ssh,
-            }))),
-        },
+    const run = new GitProcess(git, [...words, urlOf(address, machine), ...refs], {
+      ...options,
+      deadlineMs: source.deadlineMs ?? DEADLINE_MS,
+      maxFileBytes: limits.transferBytes,
+      // A single pack is a single file, which has a bound.
+      settings: {
+        ...(await httpSettings({ address, machine, login, keys })),
+        "fetch.unpackLimit": "1",
       },
-    );
+      secrets: secretsOf(login),
+      env: {
+        GIT_ALLOW_PROTOCOL: address.protocol,
+        ...(address.protocol === "ssh" &&
+          (await sshVariables({
+            address,
+            machine,
+            keys,
+            deployKey: source.deployKey,
+            repository: options.repository,
+            program: git.ssh,
+          }))),
+      },
+    });
     void run.child.stdin.end();
     const explain = (messages: string) =>
       address.protocol === "ssh" ? sshReason(messages, address) : httpReason(messages, address, login);
-    await Promise.all([new Response(run.child.stdout).text(), run.succeeded(WHAT, explain)]);
+    const [output] = await Promise.all([outputOf(run, { what: WHAT }), run.succeeded(WHAT, explain)]);
+    return output.toString();
   } finally {
     await rm(keys, { recursive: true, force: true });
   }

@@ -191,12 +191,13 @@ export async function gitOutput(
   const run = new GitProcess(git, args, options);
   if (options.input !== undefined) void run.child.stdin.write(options.input);
   void run.child.stdin.end();
-  const output = await collected(run, options);
+  const output = await outputOf(run, options);
   await run.succeeded(options.what);
   return output;
 }
 
-async function collected(
+/** What a process writes. @throws SourceRefusal when that is more than `maxBytes`. */
+export async function outputOf(
   run: GitProcess,
   { what, maxBytes = MAX_MESSAGE_BYTES, maxRecords = Infinity }: OutputOptions,
 ): Promise<Buffer> {

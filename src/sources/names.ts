@@ -7,11 +7,20 @@ export function checkedHash(hash: string): string {
   throw new SourceRefusal(`${shown(hash)} is no hash of a commit; it has 40 digits and letters from a to f.`);
 }
 
-/** @throws SourceRefusal unless git itself allows the name; only two folders are for branches. */
+/** @throws SourceRefusal unless it is a ref that Pilvi takes. */
 export function checkRef(ref: string): void {
-  const [, name = ""] = /^refs\/(?:heads|pilvi)\/(.+)$/.exec(ref) ?? [];
-  const isFine =
-    /^[A-Za-z0-9_][\w.+@#/-]{0,199}$/.test(name) &&
-    !/\.\.|@\{|\/\/|\/\.|\.\/|\.lock(?:\/|$)|[./]$/.test(name);
-  if (!isFine) throw new SourceRefusal(`${shown(name || ref)} is no name of a branch that Pilvi takes.`);
+  if (!isRef(ref))
+    throw new SourceRefusal(`${shown(nameIn(ref) || ref)} is no name of a branch that Pilvi takes.`);
+}
+
+/** Whether git itself allows the name; only two folders are for branches. */
+export function isRef(ref: string): boolean {
+  const name = nameIn(ref);
+  return (
+    /^[A-Za-z0-9_][\w.+@#/-]{0,199}$/.test(name) && !/\.\.|@\{|\/\/|\/\.|\.\/|\.lock(?:\/|$)|[./]$/.test(name)
+  );
+}
+
+function nameIn(ref: string): string {
+  return /^refs\/(?:heads|pilvi)\/(.+)$/.exec(ref)?.[1] ?? "";
 }

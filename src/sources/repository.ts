@@ -8,7 +8,7 @@ import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
 import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
 import { commitTar, ensureAttributes } from "./commit-archive.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
-import { fetchBranch, type FetchSource } from "./fetch.ts";
+import { fetchBranch, type FetchSource, type RemoteBranches, remoteBranches } from "./fetch.ts";
 import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
 import { checkedHash, checkRef } from "./names.ts";
 import { RepositoryStorage } from "./storage.ts";
@@ -117,6 +117,15 @@ export class Repository {
       const hash = await this.resolve(ref);
       if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
       return hash;
+    });
+  }
+
+  /** What the server of a source says of its branches. @throws SourceRefusal with git's own reason. */
+  remoteBranches(source: FetchSource, signal?: AbortSignal): Promise<RemoteBranches> {
+    checkRef(`refs/heads/${source.branch}`);
+    return this.#write(async () => {
+      const options = { ...this.#options(SHORT_MS), ...(signal !== undefined && { signal }) };
+      return await remoteBranches(this.git, source, this.limits, options);
     });
   }
 

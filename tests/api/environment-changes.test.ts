@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ApplicationResource, EnvironmentResource } from "../../src/sdk/index.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
+import { newApplication } from "../support/api/applications-api.ts";
 
 let api: TestApi;
 let path: string;
@@ -49,4 +50,24 @@ test("the filter by status goes by what answers show, such as a process that sle
     values ('depl-filter', ${environmentId}, 'pending', 'main', '{}')`;
   expect(await found("deploying")).toEqual(["deploying"]);
   expect(await found("running")).toEqual([]);
+});
+
+test("an environment that is being deleted does not become the default, and hinders no other change", async () => {
+  const { id, environmentId } = await newApplication(api, { name: "Other shop" });
+  const json = { name: "staging", branch: "main" };
+  const made = await api.request(`/api/applications/${id}/environments`, { json });
+  const { data } = (await made.json()) as { data: EnvironmentResource };
+  await api.request(`/api/environments/${data.id}`, { method: "DELETE" });
+  const patch = (body: object) => api.request(`/api/applications/${id}`, { method: "PATCH", json: body });
+  const refused = await patch({ default_environment_id: data.id });
+  expect(refused.status).toBe(422);
+  expect(await refused.json()).toMatchObject({
+    errors: { default_environment_id: ["The environment is being deleted."] },
+  });
+  const foreign = await patch({ default_environment_id: "env-of-nobody" });
+  expect(await foreign.text()).toContain("The application has no environment with this id.");
+  expect((await patch({ default_environment_id: environmentId })).status).toBe(200);
+  // Earlier releases let the default be deleted.
+  await api.db`update applications set default_environment_id = 'env-gone' where id = ${id}`;
+  expect((await patch({ name: "Renamed" })).status).toBe(200);
 });

@@ -5,6 +5,7 @@ import type { ApplicationSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { isListening } from "../../lib/port-probe.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
@@ -12,12 +13,13 @@ import { hasOwnPlaces, passwdFile, sandboxed, type Mount } from "../sandbox/sand
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
 import { commandFile, exportsOf } from "./command-file.ts";
+import { credentialsOf, othersOf } from "./credentials.ts";
 import { FPM_FILE, fpmConfig, phpScript, type PhpSite, phpSiteConfig, SITE_FILE } from "./php-site.ts";
 import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
 import { applicationVariables } from "./variables.ts";
 import { fillWritable, mountsOfWritable, writableIn } from "./writable.ts";
 
-const [COMMAND_FILE, PASSWD_FILE] = ["start", "passwd"];
+const [COMMAND_FILE, PASSWD_FILE, CREDENTIALS_FILE] = ["start", "passwd", "credentials"];
 
 /** How long a process without a port has to run; most programs that cannot run have ended by then. */
 const STEADY_MS = 500;
@@ -32,6 +34,8 @@ export const application: Engine<ApplicationSpec> = {
   majorOf: () => "any",
   limits,
   files,
+  // A process that runs keeps the credentials of its start.
+  appliedFiles: [CREDENTIALS_FILE],
   args: () => [],
   command,
   socketName: () => "application.sock",
@@ -80,7 +84,7 @@ function files(context: EngineContext<ApplicationSpec>): Record<string, string> 
   const settings = JSON.stringify([
     spec.release,
     spec.runtime,
-    spec.variables,
+    othersOf(spec),
     spec.command,
     ...levelOf(context),
   ]);
@@ -88,7 +92,7 @@ function files(context: EngineContext<ApplicationSpec>): Record<string, string> 
   const common = { [PASSWD_FILE]: passwd, settings: `${digest}\n` };
   if (spec.runtime.name === "static") return { ...common, [SITE_FILE]: siteOf(context), [TYPES_FILE]: TYPES };
   const site = phpSiteOf(context);
-  const script = { ...common, [COMMAND_FILE]: scriptOf(context) };
+  const script = { ...common, [COMMAND_FILE]: scriptOf(context), ...credentialsFile(context) };
   if (site === null) return script;
   return { ...script, [SITE_FILE]: phpSiteConfig(site), [FPM_FILE]: fpmConfig(site), [TYPES_FILE]: TYPES };
 }
@@ -99,14 +103,25 @@ function levelOf(context: Pick<EngineContext<ApplicationSpec>, "application">): 
   return level === "bubblewrap" ? [] : [level];
 }
 
+/** The credentials lie apart from the script, which a change of them leaves as it is. */
+function credentialsFile(context: EngineContext<ApplicationSpec>): Record<string, string> {
+  const lines = exportsOf(credentialsOf(context.spec));
+  return lines === "" || placeOf(context).sandbox.level === "none" ? {} : { [CREDENTIALS_FILE]: lines };
+}
+
 /** In a sandbox, the script sets the variables: the program that makes the sandbox must not obey a customer's. */
 function scriptOf({ spec, paths, ...context }: EngineContext<ApplicationSpec>): string {
   const { sandbox, runtime, app } = placeOf(context);
-  const exports = sandbox.level === "none" ? "" : exportsOf(spec.variables);
+  const conf = confPlace(paths.confDir, sandbox);
+  const exports = sandbox.level === "none" ? "" : exportsOf(othersOf(spec)) + credentialsLine(spec, conf);
   const lines = fillWritable(writableIn(app, spec.runtime)) + exports;
   if (spec.command === null && spec.runtime.name === "php" && runtime.server !== null)
-    return phpScript(confPlace(paths.confDir, sandbox), runtime.server, lines);
+    return phpScript(conf, runtime.server, lines);
   return lines + commandFile(spec.command ?? missingCommand());
+}
+
+function credentialsLine(spec: ApplicationSpec, conf: string): string {
+  return exportsOf(credentialsOf(spec)) === "" ? "" : `. ${shellWord(join(conf, CREDENTIALS_FILE))}\n`;
 }
 
 /** The public folder that is served with PHP; null where a command of the customer's serves. */

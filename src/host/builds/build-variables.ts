@@ -32,6 +32,8 @@ export function buildVariables(
     COMPOSER_HOME: `${cache}/composer`,
     COMPOSER_ALLOW_SUPERUSER: "1",
     YARN_CACHE_FOLDER: `${cache}/yarn`,
+    // Plug'n'Play leaves the packages in the cache, which no release has; it goes before what .yarnrc.yml says.
+    YARN_NODE_LINKER: "node-modules",
     XDG_CACHE_HOME: `${cache}/xdg`,
     ...machineNetwork(),
     ...runtime.env,

@@ -19,6 +19,7 @@ Bun.serve({
   idleTimeout: 0,
   async fetch(request, server) {
     if (server.upgrade(request)) return;
+    if (request.url.endsWith("/secret")) return new Response(process.env.SECRET + " " + process.env.PLAIN);
     return new Response(request.method + " " + (await request.text()).length);
   },
   websocket: { open: (socket) => void socket.send("open"), message: (socket, text) => void socket.send(text) },
@@ -61,8 +62,8 @@ async function begin(changes: Partial<ApplicationSpec> = {}): Promise<void> {
   await host.host.edge.ensure(routeOf("env", [NAME], spec.id));
 }
 
-async function get(init: RequestInit = {}): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/`, {
+async function get(init: RequestInit = {}, path = "/"): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     ...init,
     keepalive: false,
     headers: { host: NAME },
@@ -108,6 +109,29 @@ test("an idle application is put to sleep, and a request with a body wakes it", 
   expect(sleep?.lastWake?.spansMs.ready).toBeGreaterThan(0);
   await untilAsleep();
 });
+
+test.each(["awake", "asleep"] as const)(
+  "an application that is %s at a rotation gets the password at its next start",
+  async (state) => {
+    const variables = { SECRET: "first", PLAIN: "it's plain" };
+    await begin({ sleepAfterSeconds: 3_600, variables, credentials: ["SECRET"] });
+    expect(await get({}, "/secret")).toBe("200 first it's plain");
+    const before = pids();
+    if (state === "asleep") await host.host.suspend(spec.id);
+    const rotated = { ...spec, variables: { ...variables, SECRET: "second" } };
+    const seen = await host.host.ensure(rotated);
+    expect(seen).toMatchObject({ state: state === "asleep" ? "asleep" : "running", lastError: null });
+    if (state === "awake") {
+      expect(await get({}, "/secret")).toBe("200 first it's plain");
+      expect(pids()).toEqual(before);
+      await host.host.suspend(spec.id);
+    }
+    expect(await get({}, "/secret")).toBe("200 second it's plain");
+    // A change of anything else is in force at once.
+    await host.host.ensure({ ...rotated, variables: { SECRET: "third", PLAIN: "new" } });
+    expect(await get({}, "/secret")).toBe("200 third new");
+  },
+);
 
 test("a crowd wakes an application once", async () => {
   await begin();

@@ -8,6 +8,8 @@ export interface FrameworkServing {
   start?: string;
   /** The folder with the files to serve. */
   root?: string;
+  /** Scripts that start the framework's own server, which does not serve such files. */
+  unusableStart?: RegExp;
   /** Whether the application routes in the browser. */
   fallback?: boolean;
   /** Why nothing can be started or served, as a sentence that says what helps. */
@@ -37,7 +39,7 @@ export const FRAMEWORKS: Framework[] = [
     build: "next build",
     serving: (_, folder) =>
       /\boutput\s*:\s*["'`]export["'`]/.test(folder.configText("next"))
-        ? { root: "out" }
+        ? { root: "out", unusableStart: /^(?:npx )?next start\b/ }
         : { start: "next start" },
   },
   {
@@ -137,16 +139,19 @@ export const FRAMEWORKS: Framework[] = [
 
 /** Scripts of this form serve developers, with sources instead of builds. */
 const DEVELOPMENT =
-  /^(?:npx )?(?:next dev|nux[it] dev|nuxt$|astro(?: dev)?$|vite(?: dev| serve| preview)?(?: |$)|react-router dev|remix (?:vite:)?dev|ng serve|react-scripts start|vue-cli-service serve|gatsby (?:develop|serve)|docusaurus (?:start|serve)|nest start(?: --watch)?$|nodemon |tsx watch )/;
+  /^(?:npx )?(?:next dev|nux[it] dev|nuxt$|astro$|astro dev\b|(?:@11ty\/)?eleventy .*--serve\b|vite(?: |$)|react-router dev|remix (?:vite:)?dev|ng serve|react-scripts start|vue-cli-service serve|gatsby (?:develop|serve)|docusaurus (?:start|serve)|nest start(?: --watch)?$|nodemon |tsx watch )/;
 
 /** The framework of an application, if any is known. */
 export function frameworkOf(packageJson: PackageJson): Framework | undefined {
   return FRAMEWORKS.find(({ packages }) => packageJson.dependsOn(...packages));
 }
 
+/** A build before the server of a script, which may be one for production. */
+const BUILD_FIRST = /^(?:npx )?vite build\b[^&|;]*(?:&&|;)\s*/;
+
 /** Whether a script starts a server for development. */
 export function isDevelopment(script: string): boolean {
-  return DEVELOPMENT.test(script.trim());
+  return DEVELOPMENT.test(script.trim().replace(BUILD_FIRST, ""));
 }
 
 /** Angular names the folder of its output in angular.json; without it, the default holds. */

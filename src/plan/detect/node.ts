@@ -7,7 +7,7 @@ import type { Folder } from "../folder.ts";
 import { fileVersion } from "../tool-versions.ts";
 import { resolveVersion, type VersionRequest } from "../versions.ts";
 import { frameworkOf, isDevelopment, type FrameworkServing } from "./node-frameworks.ts";
-import type { PackageJson } from "./package-json.ts";
+import { PackageJson } from "./package-json.ts";
 import { packageManagerOf, type PackageManager } from "./package-manager.ts";
 
 /** What every detection gets. */
@@ -59,12 +59,12 @@ export function detectNode(
     ...(build !== undefined && { build }),
     ...(start !== undefined && { start }),
     ...(serving !== undefined && { serving }),
-    notes: notesOf(packageJson, manager),
+    notes: notesOf(packageJson, manager, found),
   };
 }
 
 function usesBun(folder: Folder, packageJson: PackageJson, manager: PackageManager): boolean {
-  return manager.name === "bun" || folder.has("bunfig.toml") || packageJson.engines.bun !== undefined;
+  return manager.name === "bun" || folder.has("bunfig.toml") || packageJson.versionOf("bun") !== undefined;
 }
 
 /** Package managers other than Bun's are programs for Node.js. */
@@ -79,12 +79,11 @@ export function versionRequest(
   { folders }: Pick<DetectionInput, "folders">,
   packageJson: PackageJson,
 ): VersionRequest | null {
-  const range = packageJson.engines[name];
   // A version manager's file names the version that the developers have; engines often allow many.
-  return (
-    fileVersion(name, folders) ??
-    (range === undefined ? null : { range, origin: `package.json: engines.${name}` })
-  );
+  const file = fileVersion(name, folders);
+  if (file !== null) return file;
+  const found = packageJson.versionOf(name) ?? PackageJson.ofTop(folders)?.versionOf(name);
+  return found === undefined ? null : { range: found.range, origin: `package.json: ${found.member}` };
 }
 
 /** The script `build`, else the framework's own build. */
@@ -112,7 +111,7 @@ function startOf(
 ): Sourced<string> | undefined {
   for (const name of ["start:prod", "start"]) {
     const script = packageJson.script(name);
-    if (script === undefined || isDevelopment(script)) continue;
+    if (script === undefined || isDevelopment(script) || isUnusable(found, script)) continue;
     // Such a script of a framework for files serves them for a look, and a server of Pilvi's does it better.
     if (name === "start:prod" && label !== "NestJS") continue;
     return {
@@ -123,6 +122,11 @@ function startOf(
   if (found.start !== undefined && label !== null) return { value: found.start, origin: detected(label) };
   if (found.root !== undefined || found.refusal !== undefined) return undefined;
   return mainOf(packageJson, folder, isBun);
+}
+
+/** Whether a script starts a server that has nothing to serve in such a build. */
+function isUnusable({ unusableStart }: FrameworkServing, script: string): boolean {
+  return unusableStart?.test(script.trim()) === true;
 }
 
 /** The script itself where that does the same, since starting npm takes longer than starting most applications. */
@@ -170,7 +174,11 @@ function refusalOf({ refusal }: FrameworkServing, label: string | null): PlanRef
   );
 }
 
-function notesOf(packageJson: PackageJson, { ignored, install }: PackageManager): string[] {
+function notesOf(
+  packageJson: PackageJson,
+  { ignored, install }: PackageManager,
+  found: FrameworkServing,
+): string[] {
   const start = packageJson.script("start");
   return [
     ...(ignored.length > 0
@@ -178,6 +186,11 @@ function notesOf(packageJson: PackageJson, { ignored, install }: PackageManager)
       : []),
     ...(start !== undefined && isDevelopment(start)
       ? [`The script \`start\` (${quoted(start)}) is a server for development, so it is not used.`]
+      : []),
+    ...(start !== undefined && isUnusable(found, start)
+      ? [
+          `The script \`start\` (${quoted(start)}) is no server for the files of the build, so it is not used.`,
+        ]
       : []),
   ];
 }

@@ -19,11 +19,17 @@ const packageSchema = z.object({
   workspaces: z.optional(z.unknown()),
 });
 
+/** A version of a runtime, and the member that asks for it. */
+export interface NamedVersion {
+  range: string;
+  member: string;
+}
+
 /** package.json of a folder. Names such as `__proto__` are names like all others. */
 export class PackageJson {
   readonly main: string | undefined;
   readonly packageManager: string | undefined;
-  readonly engines: { node?: string | undefined; bun?: string | undefined; deno?: string | undefined };
+  readonly #versions: Map<"node" | "bun", NamedVersion>;
   readonly hasWorkspaces: boolean;
   readonly #scripts: Map<string, string>;
   readonly #dependencies: Set<string>;
@@ -31,7 +37,15 @@ export class PackageJson {
   private constructor(content: z.infer<typeof packageSchema>) {
     this.main = content.main;
     this.packageManager = content.packageManager;
-    this.engines = { ...content.engines, node: content.engines?.node ?? content.volta?.node };
+    const { engines, volta } = content;
+    const versions = [
+      ["node", engines?.node, "engines.node"],
+      ["bun", engines?.bun, "engines.bun"],
+      ...(engines?.node === undefined ? [["node", volta?.node, "volta.node"] as const] : []),
+    ] as const;
+    this.#versions = new Map(
+      versions.flatMap(([name, range, member]) => (range === undefined ? [] : [[name, { range, member }]])),
+    );
     this.hasWorkspaces = content.workspaces !== undefined;
     const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = content;
     this.#dependencies = new Set(
@@ -52,9 +66,19 @@ export class PackageJson {
     return new PackageJson(readJson(packageSchema, "package.json", content));
   }
 
+  /** That at the top of a monorepo, which may speak for all its folders. @throws SourceFault when it is malformed. */
+  static ofTop([, top]: readonly Folder[]): PackageJson | undefined {
+    return top && PackageJson.read(top);
+  }
+
   /** Of a program that has no package.json. */
   static empty(): PackageJson {
     return new PackageJson({});
+  }
+
+  /** The version of a runtime that it asks for. */
+  versionOf(name: "node" | "bun"): NamedVersion | undefined {
+    return this.#versions.get(name);
   }
 
   script(name: string): string | undefined {

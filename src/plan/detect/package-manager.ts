@@ -1,7 +1,7 @@
 // Which package manager installs the dependencies of a JavaScript application: its lock file decides.
 import type { PlannedCommands } from "../../contracts/plan.ts";
 import type { Folder } from "../folder.ts";
-import type { PackageJson } from "./package-json.ts";
+import { PackageJson } from "./package-json.ts";
 
 type ManagerName = "npm" | "pnpm" | "yarn" | "bun";
 
@@ -32,13 +32,14 @@ export interface PackageManager {
 
 /**
  * @param folders the application's folder, and, for a folder in a monorepo, the top, whose lock file may stand for all
- *   its packages.
+ *   its packages, and whose package.json names the manager where that of the folder names none.
  */
 export function packageManagerOf(folders: readonly Folder[], packageJson: PackageJson): PackageManager {
   const home = folders.find((folder) => lockFilesOf(folder).length > 0);
   const locks = home === undefined ? [] : lockFilesOf(home);
   const [lock] = locks;
-  const wanted = /^(npm|pnpm|yarn|bun)@(\d[\w.-]{0,40})/.exec(packageJson.packageManager ?? "");
+  const text = packageJson.packageManager ?? PackageJson.ofTop(folders)?.packageManager ?? "";
+  const wanted = /^(npm|pnpm|yarn|bun)@(\d[\w.-]{0,40})/.exec(text);
   const name = lock?.[1] ?? (wanted?.[1] as ManagerName | undefined) ?? "npm";
   const version = wanted?.[1] === name ? wanted[2] : undefined;
   const program = programOf(name, version, home);

@@ -7,6 +7,7 @@ import { refuseDeleting } from "../shared/desired-state.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
 import { KIND, repositoryAt, resourceOf } from "./create.ts";
 import type { ApplicationChange } from "./schema.ts";
+import { environmentsOf } from "./environments/store.ts";
 import { deployKeyFor } from "./sources/deploy-key.ts";
 import { loginFor, withoutPassword } from "./sources/repository-login.ts";
 import {
@@ -48,8 +49,18 @@ async function check(tx: Transaction, former: ApplicationRow, settings: Applicat
   if (slug !== former.slug && (await slugsLike(tx, former.organizationId, slug)).includes(slug)) {
     throw invalid({ slug: [`The organization has an application with the slug ${slug}.`] });
   }
-  const isOwn = defaultEnvironmentId === null || former.environmentIds.includes(defaultEnvironmentId);
-  if (!isOwn) throw invalid({ default_environment_id: ["The application has no environment with this id."] });
+  // The default of before stays, since other changes are no reason to ask for another.
+  if (defaultEnvironmentId === null || defaultEnvironmentId === former.defaultEnvironmentId) return;
+  const fault = await defaultFault(tx, former, defaultEnvironmentId);
+  if (fault !== null) throw invalid({ default_environment_id: [fault] });
+}
+
+/** Why an environment cannot become the default; null when it can. */
+async function defaultFault(tx: Transaction, { id }: ApplicationRow, wanted: string): Promise<string | null> {
+  const environment = (await environmentsOf(tx, [id])).find((each) => each.id === wanted);
+  if (environment === undefined) return "The application has no environment with this id.";
+  // The default could not be deleted, but that deletion goes on.
+  return environment.status === "deleting" ? "The environment is being deleted." : null;
 }
 
 /** A member that is left out stays; null takes the value away. */

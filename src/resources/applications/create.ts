@@ -91,7 +91,7 @@ export function resourceOf({ id, name }: { id: string; name: string }): NewEvent
 }
 
 /**
- * The repository at an address. Its default branch is known once its commits were fetched.
+ * The repository at an address. Its server names the default branch at the first deployment.
  * @throws ApiError 422 when nothing can be fetched from such an address.
  */
 export function repositoryAt(url: string): Repository {

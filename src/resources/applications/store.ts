@@ -13,6 +13,8 @@ import type { ApplicationStatus } from "./schema.ts";
 export interface Repository {
   url: string;
   defaultBranch: string;
+  /** Whether its server has named the default branch, which is an assumption before. */
+  isBranchKnown?: true;
 }
 
 /** The key pair with which commits are fetched over SSH. */
@@ -122,6 +124,17 @@ export async function lockApplication(
 ): Promise<ApplicationRow | undefined> {
   await tx`select from applications where id = ${id} and organization_id = ${organizationId} for no key update`;
   return await findApplication(tx, organizationId, id);
+}
+
+/** Notes the default branch that the server of a repository has named; a change to another repository stays. */
+export async function writeDefaultBranch(
+  tx: Transaction,
+  id: string,
+  { url, defaultBranch }: Pick<Repository, "url" | "defaultBranch">,
+): Promise<void> {
+  const repository: Repository = { url, defaultBranch, isBranchKnown: true };
+  await tx`
+    update applications set repository = ${repository}::jsonb where id = ${id} and repository ->> 'url' = ${url}`;
 }
 
 /** A page of the organization's applications, the oldest first, and the number of applications on all pages. */

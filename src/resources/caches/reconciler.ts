@@ -3,6 +3,7 @@ import type { Reconcile } from "../../reconciler/loop.ts";
 import type { KindContext } from "../kind.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
 import { eraseFormerPassword } from "../shared/rows.ts";
+import { requeueEnvironmentsWith } from "../shared/attached-environments.ts";
 import { graceEnd } from "../shared/former-password.ts";
 import { writeRestoreError } from "../shared/backups/origin.ts";
 import { ensureLogin, loginOf } from "./login.ts";
@@ -16,7 +17,10 @@ export function reconcileCache(context: KindContext): Reconcile {
     specOf: (cache) => specOf(cache, context),
     ensureLogin: (cache) => ensureLogin(loginOf(cache, context)),
     write: async (tx, cache, status, seen, isReached) => {
-      if (isReached) await eraseFormerPassword(tx, "caches", cache);
+      if (isReached) {
+        await eraseFormerPassword(tx, "caches", cache);
+        if (cache.environmentIds.length > 0) await requeueEnvironmentsWith(tx, "cache_id", [cache.id]);
+      }
       if (status === "restore_failed") await writeRestoreError(tx, "caches", cache.id, seen.lastError);
       await writeCacheStatus(tx, cache.id, status, seen);
     },

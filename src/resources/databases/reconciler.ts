@@ -8,6 +8,7 @@ import { reconcileInstance } from "../shared/reconciler.ts";
 import { eraseFormerPassword } from "../shared/rows.ts";
 import { recordEvent, type NewEvent } from "../shared/events/record.ts";
 import { writeRestoreError } from "../shared/backups/origin.ts";
+import { requeueEnvironmentsWith } from "../shared/attached-environments.ts";
 import { ensureLogin, loginOf } from "./login.ts";
 import { graceEnd } from "../shared/former-password.ts";
 import { removeStages } from "./refreshes/reconciler.ts";
@@ -39,6 +40,9 @@ export function reconcileDatabaseCluster(context: KindContext): Reconcile {
         await eraseFormerPassword(tx, "databases", cluster);
         // The replicas get the change as well.
         if (replicaCountOf(cluster) + cluster.replicas.length > 0) await enqueueReplicas(tx, cluster);
+        const attached = cluster.schemas.filter(({ environmentIds }) => environmentIds.length > 0);
+        const ids = attached.map(({ id }) => id);
+        if (ids.length > 0) await requeueEnvironmentsWith(tx, "database_schema_id", ids);
         await writeSchemas(tx, cluster, seen);
       }
       if (status === "restore_failed") {

@@ -1,4 +1,5 @@
-// The environments that use a resource which is being erased: their processes are to lose its variables and its port.
+// The environments that use a resource which changes, or which is being erased: their processes are to get its present
+// variables, or to lose them with its port.
 import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 
@@ -6,9 +7,13 @@ import { notify } from "../../store/notifications.ts";
 export type AttachmentColumn = "database_schema_id" | "cache_id" | "websocket_application_id";
 
 /**
- * Has the environments that use resources looked at again, before the rows of these go and take their attachments along.
- * Another instance may get the port that their processes reach. A transaction calls it once for all resources that it
- * erases, since environments are locked in the order of their ids.
+ * Has the environments that use resources looked at again. Where resources are erased, that comes before their rows go
+ * and take their attachments along: another instance may get the port that the processes reach. Where a resource has
+ * changed, it comes when the change is in force, since a process with the new address could not start before. A run that
+ * finds the same variables changes nothing.
+ *
+ * A transaction calls it once for all its resources, or first for all of them: environments are locked in the order of
+ * their ids.
  */
 export async function requeueEnvironmentsWith(
   tx: Transaction,

@@ -2,6 +2,7 @@
 import type { Reconcile } from "../../reconciler/loop.ts";
 import type { KindContext } from "../kind.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
+import { requeueEnvironmentsWith } from "../shared/attached-environments.ts";
 import { ensureLogin, type WebSocketClusterLogin } from "./login.ts";
 import { urlOf } from "./render.ts";
 import { specOf } from "./spec.ts";
@@ -18,7 +19,11 @@ export function reconcileWebSocketCluster(context: KindContext): Reconcile {
     load: loadWebSocketCluster,
     specOf: (server) => specOf(server, context),
     ensureLogin: (server) => ensureLogin(loginOf(server, context)),
-    write: (tx, server, status, seen) => writeWebSocketClusterStatus(tx, server.id, status, seen),
+    write: async (tx, server, status, seen, isReached) => {
+      const ids = server.applications.map(({ id }) => id);
+      if (isReached && ids.length > 0) await requeueEnvironmentsWith(tx, "websocket_application_id", ids);
+      await writeWebSocketClusterStatus(tx, server.id, status, seen);
+    },
     erase: eraseWebSocketCluster,
     lost: "updating",
   });

@@ -68,7 +68,7 @@ function specOf(context: KindContext, { environment, deployment, plan }: BuildPa
     environment: environment.id,
     runtime: buildRuntime(plan),
     steps: steps.map(({ name, ...step }) => ({ name, command: commandOf(step, plan) })),
-    variables: buildVariables(context, environment),
+    variables: buildVariables(context, environment, plan),
     secrets: [],
     ...BUILD_LIMITS,
   };

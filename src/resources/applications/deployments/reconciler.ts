@@ -7,6 +7,7 @@ import { storageExcess } from "../../shared/quotas.ts";
 import { loadEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { loadApplication, type ApplicationRow } from "../store.ts";
 import { commitOf } from "../sources/commit.ts";
+import { branchOf } from "../sources/default-branch.ts";
 import { planOfCommit } from "../sources/plan.ts";
 import { enqueueDeployment, enqueueEnvironment } from "../work.ts";
 import { deployCommandId } from "./deploy-command.ts";
@@ -112,7 +113,7 @@ function planned({ environment, deployment }: DeploymentParts): EnvironmentRow {
 }
 
 async function noteCommit(context: KindContext, parts: DeploymentParts): Promise<Commit> {
-  const commit = await commitOf(context, parts.application, parts.deployment.branch);
+  const commit = await commitOf(context, parts.application, await branchOf(context, parts));
   await writeCommit(context.db, parts.deployment.id, commit);
   return commit;
 }

@@ -145,6 +145,16 @@ export async function writeDeploymentStatus(
   return rows.length > 0;
 }
 
+/** Gives a deployment and its environment another branch; what the environment got meanwhile stays. */
+export async function writeBranch(
+  tx: Queryable,
+  { id, environmentId, branch: former }: Pick<DeploymentRow, "id" | "environmentId" | "branch">,
+  branch: string,
+): Promise<void> {
+  await tx`update environments set branch = ${branch} where id = ${environmentId} and branch = ${former}`;
+  await tx`update deployments set branch = ${branch} where id = ${id}`;
+}
+
 /** Notes the commit of a deployment that was asked for without one. */
 export async function writeCommit(db: Queryable, id: string, commit: Commit): Promise<void> {
   await db`

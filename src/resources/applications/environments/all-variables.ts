@@ -16,8 +16,17 @@ const PUBLIC_PREFIXES = [
   "EXPO_PUBLIC_",
 ];
 
+/**
+ * Variables of the build and the processes of a framework, where its customer has not set them. A repository of Symfony
+ * says that it is in development, whose packages an installation for production leaves out.
+ */
+const MODE_VARIABLES: Record<string, Record<string, string>> = {
+  Symfony: { APP_ENV: "prod", APP_DEBUG: "0" },
+};
+
 /** Variables of a process that runs a framework, where its customer has not set them. */
 const FRAMEWORK_VARIABLES: Record<string, Record<string, string>> = {
+  ...MODE_VARIABLES,
   Laravel: {
     // Its own choice is a file in the release, which nobody reads and which ends with the process.
     LOG_CHANNEL: "stderr",
@@ -26,6 +35,8 @@ const FRAMEWORK_VARIABLES: Record<string, Record<string, string>> = {
     APP_CONFIG_CACHE: "bootstrap/cache/config-of-process.php",
     APP_ROUTES_CACHE: "bootstrap/cache/routes-of-process.php",
   },
+  // It takes a request for one by HTTPS otherwise, and refuses forms whose origin differs.
+  SvelteKit: { PROTOCOL_HEADER: "x-forwarded-proto", HOST_HEADER: "x-forwarded-host" },
 };
 
 /**
@@ -48,12 +59,25 @@ export async function runVariables(
   return Object.assign(address, FRAMEWORK_VARIABLES[plan?.framework ?? ""], ...attached, own);
 }
 
-/** The variables of a build: public values alone, so that no release has a secret in it. */
-export function buildVariables(context: KindContext, environment: EnvironmentRow): Record<string, string> {
+/**
+ * The variables of a build: the mode of its framework and public values alone, so that no release has a secret in it.
+ * @param plan that of the release.
+ */
+export function buildVariables(
+  context: KindContext,
+  environment: EnvironmentRow,
+  plan: Pick<Plan, "framework">,
+): Record<string, string> {
+  const mode = MODE_VARIABLES[plan.framework ?? ""] ?? {};
   const own = Object.entries(ownVariables(context, environment));
-  return Object.fromEntries(
-    own.filter(([name]) => PUBLIC_PREFIXES.some((prefix) => name.startsWith(prefix))),
-  );
+  return {
+    ...mode,
+    ...Object.fromEntries(own.filter(([name]) => Object.hasOwn(mode, name) || isPublic(name))),
+  };
+}
+
+function isPublic(name: string): boolean {
+  return PUBLIC_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
 /** Names of attached variables whose values are secret; other values, such as a port, stand in many outputs. */
@@ -69,6 +93,16 @@ export function secretNames(
   return Object.keys(variables).filter(
     (name) => name in own || (SECRET_NAMES.test(name) && name !== "APP_URL"),
   );
+}
+
+/** The names of the variables of a process that have passwords of what is attached, which their owners rotate. */
+export function credentialNames(
+  context: KindContext,
+  environment: EnvironmentRow,
+  variables: Record<string, string>,
+): string[] {
+  const own = ownVariables(context, environment);
+  return secretNames(context, environment, variables).filter((name) => !(name in own));
 }
 
 function ownVariables(

@@ -9,6 +9,7 @@ import { everyMinute, hasSchedule } from "../background-processes/scheduler.ts";
 import { backgroundProcessesOf, type BackgroundProcessRow } from "../background-processes/store.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
 import { sizeNamed } from "../instances/sizes.ts";
+import { followRotation } from "./credentials.ts";
 import { endProcesses } from "./place.ts";
 import { backgroundRunsOf, insertBackgroundRun, type BackgroundRun } from "./processes.ts";
 import { backgroundSpecOf, digestOf, type UnplacedSpec } from "./spec.ts";
@@ -47,7 +48,12 @@ export async function ensureBackgroundPlaced(
 ): Promise<PlacedRuns> {
   const { db } = context;
   const wanted = await wantedRuns(context, order);
-  const runs = await backgroundRunsOf(db, order.environment.id);
+  const present = await backgroundRunsOf(db, order.environment.id);
+  const orderOf = ({ backgroundProcessId: id }: BackgroundRun) => {
+    const found = wanted.find(({ row }) => row.id === id);
+    return found && { ...found, deployment: order.deployment };
+  };
+  const runs = await followRotation(context, present, orderOf);
   const kept = wanted.map((each) => runs.filter((run) => fits(run, each)).slice(0, each.count));
   const placed = kept.flat();
   const keptIds = new Set(placed.map(({ id }) => id));

@@ -81,6 +81,14 @@ export async function insertProcess(
   return port;
 }
 
+/** Has a process go on with another spec. */
+export async function writeProcessSpec(
+  db: Queryable,
+  { id, sealedSpec, digest }: Pick<ApplicationProcess, "id" | "sealedSpec" | "digest">,
+): Promise<void> {
+  await db`update application_processes set sealed_spec = ${sealedSpec}, digest = ${digest} where id = ${id}`;
+}
+
 /** Has processes serve; all others that served requests retire after the given time. */
 export async function promoteProcesses(
   tx: Transaction,

@@ -20,9 +20,9 @@ import {
 } from "../deployments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
-import { attachedInstances } from "./attached-instances.ts";
-import { runVariables, secretNames } from "./all-variables.ts";
 import { ensureBackgroundPlaced, ensureBackgroundRuns } from "./background.ts";
+import { followRotation } from "./credentials.ts";
+import { processInputs } from "./inputs.ts";
 import { again, ending, settled } from "./outcomes.ts";
 import { ensurePlaced, endProcesses, endRetired, removeProcesses, specOfProcess } from "./place.ts";
 import {
@@ -115,7 +115,8 @@ async function reconcile(run: Run): Promise<Outcome> {
   const found = await orderOf(run);
   if (found === null) await removeUnserved(run);
   if (found === null || found instanceof PublicError) return settled(processes);
-  const serving = processes.filter(({ state }) => state === "serving");
+  const present = processes.filter(({ state }) => state === "serving");
+  const serving = await followRotation(context, present, () => found);
   const fitting = serving.filter(({ digest }) => !found.isRollout && digest === found.digest);
   if (fitting.length === found.replicas && fitting.length === serving.length)
     return await keepServing(run, serving, found);
@@ -152,14 +153,12 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
   const current = currentDeploymentId === null ? undefined : await loadDeployment(db, currentDeploymentId);
   const deployment = isRollout ? open : current;
   if (deployment === undefined) return null;
-  const variables = await runVariables(context, environment, deployment.plan);
-  const reaches = await attachedInstances(db, environment);
+  const { secrets, ...inputs } = await processInputs(context, environment, deployment.plan);
   const instance = await servingInstance(db, environment.id);
   const size = sizeNamed(instance?.settings.size ?? DEFAULT_SIZE);
   const replicas = instance?.settings.replicas ?? 1;
   try {
-    const spec = processSpecOf(environment, deployment, size, { variables, reaches });
-    const secrets = secretNames(context, environment, variables).map((name) => variables[name] ?? "");
+    const spec = processSpecOf(environment, deployment, size, inputs);
     const digest = digestOf(deployment, spec);
     return { deployment, isRollout, spec, digest, replicas, redacted: redactor(secrets) };
   } catch (error) {

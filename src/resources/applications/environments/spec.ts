@@ -29,6 +29,8 @@ export type UnplacedSpec = Omit<ApplicationSpec, "id" | "deployment" | "exposure
 /** What an environment gives its processes. */
 export interface ProcessInputs {
   variables: Record<string, string>;
+  /** The names of those with passwords of what is attached. */
+  credentials: string[];
   /** The instances of what is attached. */
   reaches: string[];
 }
@@ -41,7 +43,7 @@ export function processSpecOf(
   environment: EnvironmentRow,
   deployment: DeploymentRow,
   size: Pick<InstanceSize, "memoryBytes" | "cpus">,
-  { variables, reaches }: ProcessInputs,
+  { variables, credentials, reaches }: ProcessInputs,
 ): UnplacedSpec {
   const { plan, settings } = runnable(environment, deployment);
   return {
@@ -53,6 +55,7 @@ export function processSpecOf(
     runtime: servingRuntime(plan),
     command: plan.serving.mode === "process" ? startCommand(plan) : null,
     variables,
+    ...(credentials.length > 0 && { credentials }),
     ...(reaches.length > 0 && { reaches }),
     memoryBytes: size.memoryBytes,
     cpus: size.cpus,
@@ -82,8 +85,14 @@ export function backgroundSpecOf(
   };
 }
 
-/** Another digest needs another process. The deployment is a part of it, so that each deployment gets a new process. */
-export function digestOf(deployment: Pick<DeploymentRow, "id">, spec: UnplacedSpec): string {
+/**
+ * Another digest needs another process. The deployment is a part of it, so that each deployment gets a new process. The
+ * names of the credentials are none, so that processes of earlier releases, which had no such names, go on.
+ */
+export function digestOf(
+  deployment: Pick<DeploymentRow, "id">,
+  { credentials: _names, ...spec }: UnplacedSpec,
+): string {
   return sha256Hex(JSON.stringify([deployment.id, spec]));
 }
 

@@ -1,5 +1,6 @@
 // Fetches the commits of an application whose repository is elsewhere.
 import { PublicError } from "../../../lib/errors.ts";
+import type { FetchSource, RemoteBranches } from "../../../sources/fetch.ts";
 import { withoutCredentials } from "../../../sources/git.ts";
 import type { KindContext } from "../../kind.ts";
 import type { Commit } from "../deployments/store.ts";
@@ -25,19 +26,38 @@ export async function fetchSource(
   branch: string,
   { signal, ...deadline }: FetchOptions = {},
 ): Promise<Commit> {
-  const { repositories, vault, log } = context;
-  const { id, repository: source } = application;
-  if (source === null) throw new PublicError("The application has no repository to fetch from.");
+  const { repositories, log } = context;
+  const { id } = application;
   const repository = await repositories.of(id);
-  const mayReachItself = repositories.mayBeLocal(source.url);
-  const [deployKey, login] = [privateKeyOf(vault, application), openLogin(vault, application)];
-  const hash = await repository.fetch(
-    { url: source.url, branch, deployKey, login, mayReachItself, ...deadline },
-    signal,
-  );
+  const hash = await repository.fetch({ ...sourceOf(context, application, branch), ...deadline }, signal);
   repository.tidy().catch((error: unknown) => log.warn({ error, id }, "a repository could not be packed"));
   await recordRepository(context, id);
   return await readCommit(repository, hash);
+}
+
+/**
+ * What the server of an application's repository says of its branches.
+ * @throws PublicError as `fetchSource` does.
+ */
+export async function branchesOfSource(
+  context: KindContext,
+  application: ApplicationRow,
+  branch: string,
+): Promise<RemoteBranches> {
+  const repository = await context.repositories.of(application.id);
+  return await repository.remoteBranches(sourceOf(context, application, branch));
+}
+
+function sourceOf(
+  { repositories, vault }: KindContext,
+  application: ApplicationRow,
+  branch: string,
+): FetchSource {
+  const { repository } = application;
+  if (repository === null) throw new PublicError("The application has no repository to fetch from.");
+  const { url } = repository;
+  const [deployKey, login] = [privateKeyOf(vault, application), openLogin(vault, application)];
+  return { url, branch, deployKey, login, mayReachItself: repositories.mayBeLocal(url) };
 }
 
 /** The refusal of a push or an upload to an application with a repository elsewhere. */

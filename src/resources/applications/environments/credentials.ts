@@ -1,0 +1,54 @@
+// Rotated passwords of what is attached: a process gets them at its next start, such as a wake, and no start of its own.
+import type { KindContext } from "../../kind.ts";
+import { writeProcessSpec, type ApplicationProcess } from "./processes.ts";
+import { digestOf, type UnplacedSpec } from "./spec.ts";
+
+type Placed = Pick<ApplicationProcess, "id" | "sealedSpec" | "digest">;
+
+/** The spec that a process should have now. */
+interface Present {
+  deployment: { id: string };
+  spec: UnplacedSpec;
+  digest: string;
+}
+
+/**
+ * Gives processes the present spec of which only passwords were rotated; the host has it wait for the next start.
+ * @param presentOf undefined for a process that is no longer wanted.
+ * @returns all processes, as they are now.
+ */
+export async function followRotation<Process extends Placed>(
+  { db, vault }: Pick<KindContext, "db" | "vault">,
+  processes: readonly Process[],
+  presentOf: (process: Process) => Present | undefined,
+): Promise<Process[]> {
+  return await Promise.all(
+    processes.map(async (process) => {
+      const { id } = process;
+      const present = presentOf(process);
+      if (present === undefined || present.digest === process.digest) return process;
+      const former = JSON.parse(vault.open(process.sealedSpec, id)) as UnplacedSpec;
+      const rotated = withPasswordsOf(former, present.spec);
+      if (rotated === null || digestOf(present.deployment, rotated) !== present.digest) return process;
+      const sealedSpec = vault.seal(JSON.stringify(present.spec), id);
+      const next = { ...process, sealedSpec, digest: present.digest };
+      await writeProcessSpec(db, next);
+      return next;
+    }),
+  );
+}
+
+/**
+ * The former spec with the passwords of the present; null for a process whose passwords the host does not keep apart, as
+ * those of earlier releases. Where the address has changed as well, the result is no present spec.
+ */
+export function withPasswordsOf(former: UnplacedSpec, present: UnplacedSpec): UnplacedSpec | null {
+  const names = former.credentials ?? [];
+  const variables = { ...former.variables };
+  for (const name of names.filter((each) => !each.endsWith("_URL"))) {
+    const [before, after] = [former.variables[name] ?? "", present.variables[name] ?? ""];
+    if (before === "" || before === after) continue;
+    for (const each of names) variables[each] = (variables[each] ?? "").replaceAll(before, () => after);
+  }
+  return names.length === 0 ? null : { ...former, variables };
+}
