@@ -120,6 +120,21 @@ test("deploy uploads the folder, prints whole lines of output once, and ends wit
   );
 });
 
+test("deploy says which submodule it leaves out", async () => {
+  const url = serve(routes());
+  link(folder.path, url);
+  const entry = `160000,${"1".repeat(40)},theme`;
+  for (const args of [
+    ["init", "--quiet"],
+    ["update-index", "--add", "--cacheinfo", entry],
+  ])
+    expect(Bun.spawnSync(["git", ...args], { cwd: folder.path }).exitCode).toBe(0);
+  mkdirSync(join(folder.path, "theme"));
+  const io = fakeIo({ folder: folder.path });
+  await runCommand(io, url, "deploy");
+  expect(io.stderr).toContain("theme is left out: git does not list its files.");
+});
+
 test("deploy links a folder first, and asks nothing where nobody can be asked", async () => {
   const url = serve({
     ...routes(),
