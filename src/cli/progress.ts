@@ -1,4 +1,5 @@
 // A line about something that the program waits for. A terminal shows it change, a log file gets it once.
+import { absenceText } from "./absence.ts";
 import type { Io } from "./io.ts";
 
 const TICK_MS = 1000;
@@ -35,6 +36,12 @@ export class Progress {
   update(state: ProgressState): void {
     this.#state = state;
     if (this.#io.isErrTerminal) this.#draw();
+  }
+
+  /** Shows that Pilvi is away. */
+  away(error: Error): void {
+    if (!this.#io.isErrTerminal) return this.#io.err(absenceText(error));
+    this.update({ ...this.#state, lastError: error.message });
   }
 
   /** Removes the line. */

@@ -45,6 +45,16 @@ export function notFound(): Response {
   return Response.json({ message: "There is no such thing." }, { status: 404 });
 }
 
+/** The answer of a proxy while Pilvi is away. */
+export function badGateway(): Response {
+  return new Response("<html>", { status: 502 });
+}
+
+/** The answer to a token that does not hold any more. */
+export function refused(): Response {
+  return Response.json({ message: "It was revoked." }, { status: 401 });
+}
+
 export function noContent(): Response {
   return new Response(null, { status: 204 });
 }

@@ -1,5 +1,6 @@
 // Waits until a resource has a status or is gone, with repeated requests whose answers Pilvi holds.
-import { PilviError } from "../sdk/index.ts";
+import { isAbsence, PilviError } from "../sdk/index.ts";
+import { givenUp, readPatiently } from "./absence.ts";
 import { CommandError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { Progress, type ProgressState } from "./progress.ts";
@@ -37,8 +38,8 @@ const HOLD_MS = 5000;
 const PAUSE_MS = 250;
 
 /**
- * Waits with a line of progress.
- * @throws CommandError with the exit code 130 on Ctrl-C.
+ * Waits with a line of progress, also over an absence of Pilvi. An early end is a failure in the result, with the exit
+ * code 130 on Ctrl-C, so that callers print the document, which has the id, in any case.
  */
 export async function waitFor<Document extends StatusDocument>(
   io: Io,
@@ -47,11 +48,21 @@ export async function waitFor<Document extends StatusDocument>(
   const interrupt = new AbortController();
   const forget = io.onInterrupt(() => interrupt.abort());
   const progress = new Progress(io, `${wait.name} to be ${wait.until}`, stateOf(wait.document));
+  const endMs = io.nowMs() + wait.timeoutSeconds * 1000;
+  let last = wait.document;
+  const seen = (document: Document) => {
+    last = document;
+    progress.update(stateOf(document));
+  };
+  const get = async () => {
+    const holdMs = Math.max(1, Math.min(HOLD_MS, endMs - io.nowMs()));
+    return await getHeld(wait, holdMs, interrupt.signal);
+  };
+  const patience = { signal: interrupt.signal, endMs, onAbsence: (error: Error) => progress.away(error) };
   try {
-    return await look(io, wait, interrupt.signal, (document) => progress.update(stateOf(document)));
+    return await look(io, wait, patience, { get: () => readPatiently(io, get, patience), seen });
   } catch (error) {
-    if (!interrupt.signal.aborted) throw error;
-    throw new CommandError(`Interrupted. ${wait.afterwards}`, 130);
+    return { document: last, failure: earlyEnd(wait, last, error, interrupt.signal.aborted) };
   } finally {
     progress.end();
     // A second Ctrl-C, or the same signal passed on by a parent, must not cut off the message about the first.
@@ -62,21 +73,19 @@ export async function waitFor<Document extends StatusDocument>(
 async function look<Document extends StatusDocument>(
   io: Io,
   wait: Wait<Document>,
-  interrupt: AbortSignal,
-  seen: (document: Document) => void,
+  { signal, endMs }: { signal: AbortSignal; endMs: number },
+  { get, seen }: { get(): Promise<Document | undefined>; seen(document: Document): void },
 ): Promise<WaitResult<Document>> {
-  const endMs = io.nowMs() + wait.timeoutSeconds * 1000;
   let { document } = wait;
   for (;;) {
     if (document.data.attributes.status === wait.until) return { document, failure: undefined };
     if (isFinal(document, wait)) return { document, failure: finality(wait, document) };
-    const leftMs = endMs - io.nowMs();
-    if (leftMs <= 0) return { document, failure: lateness(wait, document) };
-    const next = await getHeld(wait, Math.min(HOLD_MS, leftMs), interrupt);
+    if (io.nowMs() >= endMs) return { document, failure: lateness(wait, document) };
+    const next = await get();
     if (next === undefined) return { document, failure: disappearance(wait) };
     document = next;
     seen(document);
-    if (document.data.attributes.status !== wait.until) await io.pause(PAUSE_MS, interrupt);
+    if (document.data.attributes.status !== wait.until) await io.pause(PAUSE_MS, signal);
   }
 }
 
@@ -131,6 +140,20 @@ function lateness(wait: Wait<StatusDocument>, document: StatusDocument): Command
     wait.afterwards,
   ];
   return new CommandError(sentences.join("\n"));
+}
+
+/** @throws the error when commands do not foresee it. */
+function earlyEnd(
+  wait: Wait<StatusDocument>,
+  document: StatusDocument,
+  error: unknown,
+  isInterrupted: boolean,
+): CommandError {
+  if (isInterrupted) return new CommandError(`Interrupted. ${wait.afterwards}`, 130);
+  if (!isAbsence(error)) return givenUp(error, wait.afterwards);
+  const { status } = stateOf(document);
+  const seen = `After ${wait.timeoutSeconds} s, Pilvi is away; the last known status of ${wait.name} is ${status}.`;
+  return new CommandError([seen, error.message, wait.afterwards].join("\n"));
 }
 
 function stateOf({ data }: StatusDocument): ProgressState {

@@ -20,8 +20,10 @@ export const restoreStateSchema = z.discriminatedUnion("stage", [
     stage: z.literal("resources"),
     startedAt: z.string(),
     resources: z.array(resourceSchema),
-    /** What does not come back as it was, as sentences. */
+    /** What comes back, but not as it was, as sentences. */
     losses: z.array(z.string()),
+    /** What does not come back, as sentences; a file of an earlier release has none. */
+    lost: z._default(z.array(z.string()), []),
   }),
 ]);
 

@@ -260,3 +260,16 @@ test("metrics are read of a cluster and of an application", async () => {
     "/api/websocket-applications/wsa-1/metrics?period=30d",
   ]);
 });
+
+test("what works once only is not sent again after a lost connection", async () => {
+  const asked: string[] = [];
+  const client = clientAt("http://127.0.0.1:7458", async (url) => {
+    asked.push(new URL(url).pathname);
+    throw Object.assign(new TypeError("closed"), { code: "ECONNRESET" });
+  });
+  const password = "a long password";
+  await errorOf(client.sessions.redeem({ secret: "s", password }));
+  await errorOf(client.sessions.create({ email: "ada@example.com", password }));
+  await errorOf(client.invitations.accept({ secret: "s" }));
+  expect(asked).toEqual(["/api/sign-in-links/redeem", "/api/sessions", "/api/invitations/accept"]);
+});

@@ -42,6 +42,15 @@ export class PilviUnreachable extends Error {
   override name = "PilviUnreachable";
 }
 
+/** The answers of Pilvi, or of a proxy before it, while it starts or is being restarted. */
+const ABSENT_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Whether an error means that Pilvi is away, and may be back for a later request. */
+export function isAbsence(error: unknown): error is PilviError | PilviUnreachable {
+  if (error instanceof PilviUnreachable) return true;
+  return error instanceof PilviError && ABSENT_STATUSES.has(error.status);
+}
+
 /** Makes the error for an answer with the given text, which is JSON unless another server than Pilvi answered. */
 export function errorOfAnswer(status: number, text: string, requestId: string | undefined): PilviError {
   const { message, errors, engine } = membersOf(text);

@@ -1,6 +1,6 @@
 // Follows a stream of Server-Sent Events over lost connections.
 import type { Connection } from "./connection.ts";
-import { PilviError } from "./errors.ts";
+import { isAbsence, PilviError } from "./errors.ts";
 import { messagesOf, type StreamMessage } from "./server-sent-events.ts";
 
 /** Short, since a client that comes back asks only for what it missed. */
@@ -17,7 +17,8 @@ export interface Followed {
 
 /**
  * Yields the messages of a stream, each once, until the signal is aborted.
- * @throws PilviError when Pilvi refuses, such as a revoked token; PilviUnreachable when it never answers.
+ * @throws PilviError when Pilvi refuses, such as a revoked token; either error of the client when it is away from the
+ * beginning.
  */
 export async function* followMessages(
   connection: Connection,
@@ -27,14 +28,14 @@ export async function* followMessages(
   for (let wasOpen = false; ;) {
     try {
       const body = await connection.open({ method: "GET", path, query: query(last), signal });
+      wasOpen = true;
       for await (const message of messagesOf(body)) {
-        wasOpen = true;
         last = message.id ?? last;
         yield message;
       }
     } catch (error) {
       if (signal?.aborted === true) return;
-      if (error instanceof PilviError || !wasOpen) throw error;
+      if (!wasOpen || (error instanceof PilviError && !isAbsence(error))) throw error;
     }
     await connection.pause(RECONNECT_MS, "the connection was lost", signal).catch(() => undefined);
     if (signal?.aborted === true) return;

@@ -122,7 +122,7 @@ export type { NewToken, TokenDocument, TokenPage } from "./tokens.ts";
 export type { OrganizationDocument } from "./organization.ts";
 export type { Redemption, SessionDocument } from "./sessions.ts";
 export type { UserDocument } from "./users.ts";
-export { PilviError, PilviUnreachable } from "./errors.ts";
+export { isAbsence, PilviError, PilviUnreachable } from "./errors.ts";
 export type { EngineFault } from "./errors.ts";
 export { queryCsv } from "./query-csv.ts";
 export type {

@@ -64,10 +64,17 @@ export class Invitations {
 
   /**
    * Accepts an invitation as the signed-in user, or with an account, which is made when there is none for the address.
-   * The browser keeps the cookie of the answer.
+   * The browser keeps the cookie of the answer. Not repeated after a lost connection, since an invitation can be
+   * accepted once.
    */
   async accept(body: { secret: string; email?: string; name?: string; password?: string }): Promise<void> {
-    await this.#connection.send({ method: "POST", path: "/invitations/accept", body, isLimitFinal: true });
+    await this.#connection.send({
+      method: "POST",
+      path: "/invitations/accept",
+      body,
+      isOnce: true,
+      isLimitFinal: true,
+    });
   }
 }
 

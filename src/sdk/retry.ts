@@ -1,6 +1,7 @@
 // Whether a request is sent again, and after how long. Nothing here checks that a request may be repeated: reads,
-// changes, deletes and suspends have the same result a second time, every other request carries an Idempotency-Key or
-// says that it is not to be sent again after a lost connection (`isOnce`).
+// changes, deletes, suspends, cancels, stops, purges and ends of a grace period have the same result a second time,
+// options for a passkey have no effect, and every other request carries an Idempotency-Key or says that it is not to be
+// sent again after a lost connection (`isOnce`).
 import { isReset, networkCodeOf } from "./errors.ts";
 
 /** The outcome of one attempt: an answer, or an error without an answer. */
@@ -46,7 +47,8 @@ function isLost(error: unknown, attempt: number): boolean {
   if (isReset(code)) return true;
   // A browser does not say why a request got no answer.
   if (code === undefined) return error instanceof TypeError;
-  // A refusal of the first attempt means that Pilvi is not running; a later refusal, that it is being restarted.
+  // A refusal of the first attempt is reported at once, as Pilvi is not running; after a lost connection, or an answer
+  // that asks to try again, it is being restarted. Commands that wait for something bear the former as well.
   return code === "ECONNREFUSED" && attempt > 1;
 }
 

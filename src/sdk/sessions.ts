@@ -20,14 +20,26 @@ export class Sessions {
     this.#connection = connection;
   }
 
-  /** Signs in with an e-mail address and a password; the browser keeps the cookie of the answer. */
+  /**
+   * Signs in with an e-mail address and a password; the browser keeps the cookie of the answer. Not repeated after a
+   * lost connection, since the first attempt may have made a session that would stay.
+   */
   async create(body: { email: string; password: string }): Promise<SessionDocument> {
-    return await this.#connection.send({ method: "POST", path: "/sessions", body, isLimitFinal: true });
+    return await this.#connection.send({
+      method: "POST",
+      path: "/sessions",
+      body,
+      isOnce: true,
+      isLimitFinal: true,
+    });
   }
 
-  /** Signs in with a one-time link, which makes the first account or sets a new password. */
+  /**
+   * Signs in with a one-time link, which makes the first account or sets a new password. Not repeated after a lost
+   * connection, since the link would not work again.
+   */
   async redeem(body: Redemption): Promise<SessionDocument> {
-    return await this.#connection.send({ method: "POST", path: "/sign-in-links/redeem", body });
+    return await this.#connection.send({ method: "POST", path: "/sign-in-links/redeem", body, isOnce: true });
   }
 
   /** Reads the sessions of the user, the last used first. */

@@ -1,7 +1,18 @@
 // `pilvi apps` and `pilvi environments` against a server that speaks the documented shapes.
 import { afterEach, describe, expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import { bodies, closeServers, list, noContent, notFound, one, requests, serve } from "../test-server.ts";
+import {
+  badGateway,
+  bodies,
+  closeServers,
+  failureOf,
+  list,
+  noContent,
+  notFound,
+  one,
+  requests,
+  serve,
+} from "../test-server.ts";
 import { type FakeIo, fakeIo, runCommand } from "../test-support.ts";
 import {
   APPLICATION_ID,
@@ -101,6 +112,31 @@ test("apps delete needs --yes where nobody can be asked, and --wait waits until 
   const io = fakeIo();
   await runCommand(io, url, "apps", "delete", "Web shop", "--yes", "--wait");
   expect(io.stdout).toBe(`Deleted the application Web shop (${APPLICATION_ID}).\n`);
+});
+
+/** Deletes the application while a read of it gets these answers. */
+async function remove(answers: Parameters<typeof serve>[0][string]) {
+  const url = serve({ ...named, [`GET ${path}`]: answers, [`DELETE ${path}`]: noContent });
+  const io = fakeIo();
+  const failure = await failureOf(
+    runCommand(io, url, "apps", "delete", "Web shop", "--yes", "--wait", "--timeout", "5"),
+  );
+  return [io.stdout, failure];
+}
+
+test("delete --wait outlasts an absence of Pilvi, and says at last that the deletion goes on", async () => {
+  expect(await remove([one(application), badGateway, badGateway, notFound])).toEqual([
+    `Deleted the application Web shop (${APPLICATION_ID}).\n`,
+    undefined,
+  ]);
+  requests.length = 0;
+  expect(await remove([one(application), badGateway])).toEqual([
+    "",
+    {
+      text: "After 5 s, Pilvi does not answer: The server answered with status 502 and no message.\nPilvi goes on deleting the application Web shop.",
+      exitCode: 1,
+    },
+  ]);
 });
 
 test("environments are listed, created and deleted in the application that --app names", async () => {

@@ -3,7 +3,18 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { bodies, closeServers, failureOf, list, one, requests, serve, serveWith } from "../test-server.ts";
+import {
+  badGateway,
+  refused,
+  bodies,
+  closeServers,
+  failureOf,
+  list,
+  one,
+  requests,
+  serve,
+  serveWith,
+} from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
 import {
   APPLICATION_ID,
@@ -109,6 +120,21 @@ test("deploy uploads the folder, prints whole lines of output once, and ends wit
   );
 });
 
+test("deploy says which submodule it leaves out", async () => {
+  const url = serve(routes());
+  link(folder.path, url);
+  const entry = `160000,${"1".repeat(40)},theme`;
+  for (const args of [
+    ["init", "--quiet"],
+    ["update-index", "--add", "--cacheinfo", entry],
+  ])
+    expect(Bun.spawnSync(["git", ...args], { cwd: folder.path }).exitCode).toBe(0);
+  mkdirSync(join(folder.path, "theme"));
+  const io = fakeIo({ folder: folder.path });
+  await runCommand(io, url, "deploy");
+  expect(io.stderr).toContain("theme is left out: git does not list its files.");
+});
+
 test("deploy links a folder first, and asks nothing where nobody can be asked", async () => {
   const url = serve({
     ...routes(),
@@ -173,6 +199,35 @@ test("Ctrl-C leaves the deployment going, and says how to follow and how to end 
   expect(failure?.exitCode).toBe(130);
   expect(failure?.text).toContain(`pilvi deployments ${deploymentId(1)} --follow`);
   expect(failure?.text).toContain("pilvi stop");
+});
+
+test("deploy outlasts an absence of Pilvi, also between the end and the address", async () => {
+  const environment = one(sampleEnvironment());
+  const url = serve({
+    ...routes(),
+    [`GET ${environmentPath}`]: [environment, badGateway, environment],
+    [`GET ${deploymentPath}/logs`]: [
+      sampleLog("build.running"),
+      badGateway,
+      badGateway,
+      sampleLog("deployment.succeeded"),
+    ],
+    [`GET ${deploymentPath}`]: [badGateway, one(sampleDeployment(1))],
+  });
+  link(folder.path, url);
+  const io = fakeIo({ folder: folder.path });
+  await runCommand(io, url, "deploy");
+  expect(io.stdout).toBe(`${URL_OF_IT}\n`);
+});
+
+test("a deployment that cannot be followed any more is named", async () => {
+  const url = serve({ ...routes(), [`GET ${deploymentPath}/logs`]: [sampleLog("build.running"), refused] });
+  link(folder.path, url);
+  const failure = await failureOf(runCommand(fakeIo({ folder: folder.path }), url, "deploy"));
+  expect(failure).toEqual({
+    text: `Pilvi does not accept this token: It was revoked.\nThe deployment goes on. Follow it with: pilvi deployments ${deploymentId(1)} --follow`,
+    exitCode: 1,
+  });
 });
 
 function commands(...lines: string[]) {

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
+import { checkName } from "./file-names.ts";
 
 /** What nobody deploys on purpose, whether or not a file says so. */
 const ALWAYS = [".git", "node_modules", ".DS_Store"];
@@ -15,6 +16,7 @@ interface Rules {
 /**
  * Paths relative to the folder, in the order of their names.
  * @param most the search ends soon after so many files.
+ * @throws CommandError for a name that is no text.
  */
 export function filesOfFolder(folder: string, most: number): string[] {
   const found: string[] = [];
@@ -27,6 +29,7 @@ export function filesOfFolder(folder: string, most: number): string[] {
     )) {
       const full = join(path, entry.name);
       if (rules.ignore.ignores(relative(folder, full) + (entry.isDirectory() ? "/" : ""))) continue;
+      checkName(relative(folder, full), full);
       if (entry.isDirectory()) rest.push({ path: full, outer: rules });
       else if (entry.isFile() || entry.isSymbolicLink()) found.push(relative(folder, full));
     }

@@ -1,5 +1,6 @@
 // Follows a deployment to its end, with the output of its steps.
-import type { DeploymentDocument, DeploymentStatus } from "../../sdk/index.ts";
+import { type DeploymentDocument, type DeploymentStatus, PilviError } from "../../sdk/index.ts";
+import { givenUp, readPatiently } from "../absence.ts";
 import { CommandError } from "../failure.ts";
 import { Progress } from "../progress.ts";
 import { jsonText, type Session } from "../session.ts";
@@ -54,12 +55,15 @@ export async function finishDeployment(
   if (failure !== undefined) throw failure;
   if (json === true) return;
   io.err(`Deployed in ${durationText(io.nowMs() - startMs)}.\n`);
-  const { data } = await target.environments.get(target.environment.id);
+  const { data } = await readPatiently(io, () => target.environments.get(target.environment.id), {});
   io.out(`${data.meta.url}\n`);
 }
 
-/** Waits until a deployment has ended. @throws CommandError with the exit code 130 on Ctrl-C. */
-export async function follow(
+/**
+ * Waits until a deployment has ended, also over an absence of Pilvi.
+ * @throws CommandError when it cannot be followed to its end, with the exit code 130 on Ctrl-C.
+ */
+async function follow(
   { io }: Session,
   { environments, environment }: Target,
   begun: DeploymentDocument,
@@ -78,19 +82,24 @@ export async function follow(
     if (io.isErrTerminal) io.redraw("");
     io.err(text);
   });
+  const patience = { signal, onAbsence: (error: Error) => progress.away(error) };
+  const afterwards = `The deployment goes on. Follow it with: pilvi deployments ${id} --follow`;
   try {
     for (let readings = 0; ; readings++) {
-      const log = await deployments.logs(id, { signal });
+      const log = await readPatiently(io, () => deployments.logs(id, { signal }), patience);
       if (isShown) printer.show(log);
       const { deployment_status: status } = log.meta;
-      if (hasEnded(status)) return await deployments.get(id, { include: ["environment"], signal });
+      if (hasEnded(status)) {
+        const get = () => deployments.get(id, { include: ["environment"], signal });
+        return await readPatiently(io, get, patience);
+      }
       progress.update({ status, lastError: null });
       await io.pause(readings < QUICK_READINGS ? FIRST_PAUSE_MS : PAUSE_MS, signal);
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw isGone(error) ? error : givenUp(error, afterwards);
     throw new CommandError(
-      `Interrupted. The deployment goes on. Follow it with: pilvi deployments ${id} --follow\nEnd it, and the environment with it, with: pilvi stop`,
+      `Interrupted. ${afterwards}\nEnd it, and the environment with it, with: pilvi stop`,
       130,
     );
   } finally {
@@ -98,6 +107,11 @@ export async function follow(
     // A second Ctrl-C must not cut off the message about the first.
     if (!signal.aborted) forget();
   }
+}
+
+/** Whether the environment was deleted with its deployments, none of which goes on. */
+function isGone(error: unknown): boolean {
+  return error instanceof PilviError && error.status === 404;
 }
 
 /** Why a deployment did not succeed, with the last lines of what failed; undefined when it did. */

@@ -1,10 +1,64 @@
 // The files of a folder as git knows them: tracked files, and new files that nothing ignores.
+import { dirname, join } from "node:path";
+import { nameRefusal, statsOf, textOfName } from "./file-names.ts";
 
 const MAX_BYTES = 64 << 20;
 
-/** Paths relative to the folder; null where the folder is in no repository, or there is no git. */
-export async function filesOfGit(folder: string): Promise<string[] | null> {
+/** Paths relative to the folder. */
+export interface GitFiles {
+  names: string[];
+  /** Repositories within the repository that git does not list, such as a submodule that was not checked out. */
+  omitted: string[];
+}
+
+/**
+ * Lists a folder, with the files of repositories within it, each as its own rules say.
+ * @returns null where the folder is in no repository, or there is no git.
+ * @throws CommandError for a name that is no text.
+ */
+export async function filesOfGit(folder: string): Promise<GitFiles | null> {
   if (Bun.which("git") === null) return null;
+  return await filesOf(folder, process.env);
+}
+
+async function filesOf(folder: string, env: NodeJS.ProcessEnv): Promise<GitFiles | null> {
+  const entries = await entriesOf(folder, env);
+  if (entries === null) return null;
+  const files: GitFiles = { names: [], omitted: [] };
+  for (const entry of entries) {
+    if (statsOf(join(folder, entry))?.isDirectory() !== true) files.names.push(entry);
+    else await addFolder(files, folder, entry, entries);
+  }
+  return files;
+}
+
+/** Git has no entries for folders, so this is a repository, or has come in the place of a tracked file. */
+async function addFolder(
+  files: GitFiles,
+  folder: string,
+  entry: string,
+  entries: ReadonlySet<string>,
+): Promise<void> {
+  const path = join(folder, entry);
+  const isRepository = statsOf(join(path, ".git")) !== undefined;
+  if (!isRepository && [...entries].some((other) => other.startsWith(`${entry}/`))) return;
+  const inner = isRepository ? await filesOf(path, innerEnv(path)) : null;
+  if (inner === null) {
+    files.omitted.push(entry);
+    return;
+  }
+  for (const name of inner.names) files.names.push(`${entry}/${name}`);
+  for (const name of inner.omitted) files.omitted.push(`${entry}/${name}`);
+}
+
+/** Variables that name the outer repository, as in a hook, are not passed on, and git does not look for it either. */
+function innerEnv(path: string): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
+  return { ...Object.fromEntries(own), GIT_CEILING_DIRECTORIES: dirname(path) };
+}
+
+/** What git lists; null where it does not. */
+async function entriesOf(folder: string, env: NodeJS.ProcessEnv): Promise<Set<string> | null> {
   const child = Bun.spawn(
     [
       "git",
@@ -19,15 +73,31 @@ export async function filesOfGit(folder: string): Promise<string[] | null> {
     ],
     {
       cwd: folder,
-      env: process.env,
+      env,
       stdin: "ignore",
       stdout: "pipe",
       stderr: "ignore",
       maxBuffer: MAX_BYTES,
     },
   );
-  const [output, code] = await Promise.all([child.stdout.text(), child.exited]);
+  const [output, code] = await Promise.all([child.stdout.bytes(), child.exited]);
   if (code !== 0) return null;
-  // A repository within the repository is one entry, with a slash at its end.
-  return output.split("\0").filter((name) => name !== "" && !name.endsWith("/"));
+  return new Set(namesIn(output).flatMap((bytes) => entryOf(folder, bytes)));
+}
+
+/** The parts of a text that a zero byte ends. */
+function namesIn(output: Uint8Array): Uint8Array[] {
+  const names: Uint8Array[] = [];
+  for (let start = 0, end = output.indexOf(0); end !== -1; start = end + 1, end = output.indexOf(0, start))
+    names.push(output.subarray(start, end));
+  return names;
+}
+
+/** @throws CommandError for a name that is no text, unless nothing has it any more. */
+function entryOf(folder: string, bytes: Uint8Array): string[] {
+  const text = textOfName(bytes);
+  // A repository that is not tracked has a slash at its end.
+  if (text !== undefined) return [text.replace(/\/$/, "")];
+  if (statsOf(Buffer.concat([Buffer.from(`${folder}/`), bytes])) === undefined) return [];
+  throw nameRefusal(Buffer.from(bytes).toString());
 }

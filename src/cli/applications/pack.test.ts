@@ -1,6 +1,6 @@
 // A folder is packed with what git would take, with git and without.
 import { describe, expect, test } from "bun:test";
-import { linkSync, mkdtempSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { filesOfFolder } from "./folder-files.ts";
@@ -96,6 +96,65 @@ describe("a working folder", () => {
     expect((await namesIn(packed.archive())).sort()).toEqual(
       EXPECTED.flatMap((name) => name.split("\n")).sort(),
     );
+  });
+
+  test("with a folder in the place of a tracked file, or a file in that of a folder, has what is there", async () => {
+    using folder = testFolder();
+    await Bun.write(join(folder.path, "lib/util.js"), "");
+    await Bun.write(join(folder.path, "bin"), "");
+    run(folder.path, "git", "init", "--quiet");
+    run(folder.path, "git", "add", ".");
+    rmSync(join(folder.path, "lib"), { recursive: true });
+    rmSync(join(folder.path, "bin"));
+    await Bun.write(join(folder.path, "lib"), "");
+    await Bun.write(join(folder.path, "bin/start"), "");
+    const { archive, omitted } = await packFolder(folder.path);
+    expect([(await namesIn(archive())).sort(), omitted]).toEqual([["bin/start", "lib"], []]);
+  });
+
+  test("has the files of repositories within it, and says which git does not list", async () => {
+    using folder = testFolder();
+    await Bun.write(join(folder.path, "a"), "");
+    run(folder.path, "git", "init", "--quiet");
+    for (const name of ["vendor/sub", "vendor/sub/inner", "vendor/new"]) {
+      const inner = join(folder.path, name);
+      await Bun.write(join(inner, ".gitignore"), "ignored\n");
+      await Bun.write(join(inner, "ignored"), "");
+      await Bun.write(join(inner, "index.js"), "");
+      run(inner, "git", "init", "--quiet");
+      run(inner, "git", "add", "index.js");
+      run(inner, "git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "x");
+    }
+    run(folder.path, "git", "add", "vendor/sub");
+    const missing = `160000,${"1".repeat(40)},vendor/missing`;
+    run(folder.path, "git", "update-index", "--add", "--cacheinfo", missing);
+    mkdirSync(join(folder.path, "vendor/missing"));
+    const { archive, omitted } = await packFolder(folder.path);
+    expect((await namesIn(archive())).sort()).toEqual([
+      "a",
+      ...["new", "sub", "sub/inner"]
+        .flatMap((name) => [`vendor/${name}/.gitignore`, `vendor/${name}/index.js`])
+        .sort(),
+    ]);
+    expect(omitted).toEqual(["vendor/missing"]);
+  });
+
+  test("with a name that is no text is refused, unless the file is deleted or ignored", async () => {
+    using folder = testFolder();
+    const name = Buffer.concat([Buffer.from(`${folder.path}/caf`), Buffer.of(0xe9)]);
+    writeFileSync(name, "");
+    const refusal = "The name of caf\u{FFFD} is not UTF-8";
+    await expect(packFolder(folder.path)).rejects.toThrow(refusal);
+    run(folder.path, "git", "init", "--quiet");
+    await expect(packFolder(folder.path)).rejects.toThrow(refusal);
+    run(folder.path, "git", "add", ".");
+    unlinkSync(name);
+    await Bun.write(join(folder.path, "a"), "");
+    expect((await packFolder(folder.path)).files).toBe(1);
+    rmSync(join(folder.path, ".git"), { recursive: true });
+    writeFileSync(name, "");
+    await Bun.write(join(folder.path, ".gitignore"), "caf*\n");
+    expect((await packFolder(folder.path)).files).toBe(2);
   });
 
   test("has files with two names as two files", async () => {

@@ -1,7 +1,7 @@
 // Packs a working folder for an upload: the files that git would take, as a tar with gzip.
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../failure.ts";
+import { statsOf } from "./file-names.ts";
 import { filesOfFolder } from "./folder-files.ts";
 import { filesOfGit } from "./git-files.ts";
 
@@ -15,6 +15,8 @@ export interface Packed {
   files: number;
   /** Bytes of the files, before they are packed. */
   bytes: number;
+  /** Repositories within the folder whose files git does not list, so that they are not packed. */
+  omitted: string[];
   /**
    * Packs the files; a second call packs them again. The stream ends by a CommandError when a file could not be read,
    * since an archive without that file must not look whole to Pilvi.
@@ -23,24 +25,27 @@ export interface Packed {
 }
 
 /**
- * Packs a folder without what `.gitignore` names. Files that git knows are asked of git; a folder without git is read
- * with the same rules.
+ * Packs a folder without what `.gitignore` names, with the files of repositories within it. Files that git knows are
+ * asked of git; a folder without git is read with the same rules.
  * @throws CommandError when there is nothing to pack, or more than Pilvi takes.
  */
 export async function packFolder(folder: string): Promise<Packed> {
-  const all = (await filesOfGit(folder)) ?? filesOfFolder(folder, MAX_FILES);
+  const { names: all, omitted } = (await filesOfGit(folder)) ?? {
+    names: filesOfFolder(folder, MAX_FILES),
+    omitted: [],
+  };
   // The link of a folder is no part of its application, also where no .gitignore says so.
   const names = all.filter((name) => !name.startsWith(".pilvi/"));
   const sizes = names.map((name) => sizeOf(folder, name));
   const present = names.filter((_, at) => sizes[at] !== undefined);
   const bytes = sizes.reduce<number>((sum, size = 0) => sum + size, 0);
   checkAmount(folder, present.length, bytes);
-  return { files: present.length, bytes, archive: () => pack(folder, present) };
+  return { files: present.length, bytes, omitted, archive: () => pack(folder, present) };
 }
 
 /** Undefined for a file that was deleted and that git still knows, and for what is neither a file nor a link. */
 function sizeOf(folder: string, name: string): number | undefined {
-  const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+  const stats = statsOf(join(folder, name));
   if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) return undefined;
   return stats.isFile() ? stats.size : 0;
 }

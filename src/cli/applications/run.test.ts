@@ -1,6 +1,15 @@
 // `pilvi run` against a server that speaks the documented shapes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { bodies, closeServers, failureOf, one, requests, serve } from "../test-server.ts";
+import {
+  badGateway,
+  refused,
+  bodies,
+  closeServers,
+  failureOf,
+  one,
+  requests,
+  serve,
+} from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
 import { commandOf } from "./run.ts";
 import {
@@ -79,6 +88,38 @@ test("Ctrl-C cancels the command", async () => {
   };
   expect(await failureOf(runCommand(io, url, "run", "sleep 60"))).toMatchObject({ exitCode: 130 });
   expect(requests.at(-1)).toBe(`POST ${path}/cancel`);
+});
+
+test("run outlasts an absence of Pilvi", async () => {
+  const [first, second] = [part(false, "10", "one"), part(true, "20", "two")].map(
+    (body) => () => Response.json(body),
+  );
+  const io = await run(
+    {
+      ...routes({ status: "command.failure", exit_code: 3, failure_reason: "It ended with 3." }),
+      [`GET ${path}/output`]: [first ?? badGateway, badGateway, badGateway, second ?? badGateway],
+    },
+    "true",
+  );
+  expect([io.stdout, io.exitCode]).toEqual(["one\ntwo\n", 3]);
+});
+
+test("a command that cannot be cancelled, or followed any more, is named", async () => {
+  const url = serve({ ...routes(), [`POST ${path}/cancel`]: () => new Response("", { status: 502 }) });
+  link(folder.path, url);
+  const io = fakeIo({ folder: folder.path });
+  io.pause = async (_ms, signal) => {
+    io.interrupt();
+    signal?.throwIfAborted();
+  };
+  expect(await failureOf(runCommand(io, url, "run", "sleep 60"))).toEqual({
+    text: `Interrupted, but the command could not be cancelled: The server answered with status 502 and no message.\nIt goes on. Its id is ${commandId(1)}.`,
+    exitCode: 130,
+  });
+  expect(await failureOf(run({ ...routes(), [`GET ${path}/output`]: refused }, "true"))).toEqual({
+    text: `Pilvi does not accept this token: It was revoked.\nThe command goes on. Its id is ${commandId(1)}.`,
+    exitCode: 1,
+  });
 });
 
 test("one word is a text for the shell, several are a program with its arguments", () => {

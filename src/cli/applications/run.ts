@@ -1,7 +1,9 @@
 // `pilvi run`: a command in the environment, with its output as it comes and its exit code.
 import type { Command } from "commander";
-import type { CommandDocument, Commands } from "../../sdk/index.ts";
+import { type CommandDocument, type Commands, PilviError } from "../../sdk/index.ts";
+import { givenUp, readPatiently } from "../absence.ts";
 import { CommandError } from "../failure.ts";
+import type { Io } from "../io.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { withJson } from "../options.ts";
 import { targetOf, type TargetOptions, withEnvironment } from "./target.ts";
@@ -59,27 +61,55 @@ async function finish(
   const interrupt = new AbortController();
   const { signal } = interrupt;
   const forget = io.onInterrupt(() => interrupt.abort());
+  let ended: CommandDocument;
   try {
-    let after: string | undefined;
-    for (let readings = 0; ; readings++) {
-      const { data, meta } = await commands.output(id, { signal, ...(after !== undefined && { after }) });
-      if (!isJson) for (const { text } of data) io.out(`${text}\n`);
-      if (meta.is_complete) break;
-      after = meta.cursor;
-      await io.pause(readings < QUICK_READINGS ? FIRST_PAUSE_MS : PAUSE_MS, signal);
-    }
+    await printOutput(io, commands, id, { isShown: !isJson, signal });
+    ended = await readPatiently(io, () => commands.get(id, { signal }), { signal });
   } catch (error) {
-    if (!signal.aborted) throw error;
-    await commands.cancel(id);
+    if (!signal.aborted)
+      throw isGone(error) ? error : givenUp(error, `The command goes on. Its id is ${id}.`);
+    await cancel(commands, id);
     throw new CommandError("Interrupted. The command was cancelled.", 130);
   } finally {
     // A second Ctrl-C must not cut off the cancel.
     if (!signal.aborted) forget();
   }
-  const ended = await commands.get(id);
   if (isJson) io.out(jsonText(ended));
   const { status, exit_code: exitCode, failure_reason: reason } = ended.data.attributes;
   if (status === "command.success") return;
   if (exitCode === null) throw new CommandError(reason ?? "The command failed.");
   io.exitWith(exitCode);
+}
+
+/** Prints the output until the command has ended, also over an absence of Pilvi. */
+async function printOutput(
+  io: Io,
+  commands: Commands,
+  id: string,
+  { isShown, signal }: { isShown: boolean; signal: AbortSignal },
+): Promise<void> {
+  let after: string | undefined;
+  for (let readings = 0; ; readings++) {
+    const read = () => commands.output(id, { signal, ...(after !== undefined && { after }) });
+    const { data, meta } = await readPatiently(io, read, { signal });
+    if (isShown) for (const { text } of data) io.out(`${text}\n`);
+    if (meta.is_complete) return;
+    after = meta.cursor;
+    await io.pause(readings < QUICK_READINGS ? FIRST_PAUSE_MS : PAUSE_MS, signal);
+  }
+}
+
+/** @throws CommandError with the exit code 130 when the command goes on. */
+async function cancel(commands: Commands, id: string): Promise<void> {
+  try {
+    await commands.cancel(id);
+  } catch (error) {
+    const { message } = givenUp(error, `It goes on. Its id is ${id}.`);
+    throw new CommandError(`Interrupted, but the command could not be cancelled: ${message}`, 130);
+  }
+}
+
+/** Whether the environment was deleted with its commands, none of which goes on. */
+function isGone(error: unknown): boolean {
+  return error instanceof PilviError && error.status === 404;
 }

@@ -24,6 +24,10 @@ export async function uploadFolder<Document>(
   send: (upload: NewUpload) => Promise<Document>,
 ): Promise<Document> {
   const packed = await packFolder(folder);
+  for (const name of packed.omitted)
+    io.err(
+      `${name} is left out: git does not list its files. Fill a submodule with: git submodule update --init\n`,
+    );
   io.err(`Uploading ${packed.files} file${packed.files === 1 ? "" : "s"} (${amountText(packed.bytes)})\n`);
   const interrupt = new AbortController();
   const { signal } = interrupt;

@@ -21,7 +21,7 @@ export async function finishCreate<Document extends SingleDocument<Resource>>(
     return;
   }
   const result = await waitUntil(session, kind, client, created, "available", options.timeout);
-  // Printed also after a failure, so that a program learns the id of the new resource.
+  // Printed also when the wait ends early, by whatever, so that a program learns the id of the new resource.
   io.out(isJson ? jsonText(result.document) : kind.details(result.document));
   if (result.failure !== undefined) throw result.failure;
   if (!isJson) io.out(kind.firstTry(result.document));

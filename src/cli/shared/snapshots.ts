@@ -84,7 +84,7 @@ async function waited(
     until: "available",
     timeoutSeconds: timeout,
     document,
-    afterwards: "Pilvi goes on making it.",
+    afterwards: `Pilvi goes on making the snapshot ${id}.`,
     get: ({ wait, signal }) => requests.get(id, { signal, ...(wait === "available" && { wait }) }),
   });
 }

@@ -5,8 +5,8 @@ import { waitFor, type WaitResult } from "../wait.ts";
 import { nameOf, type Kind, type Resource } from "./kind.ts";
 
 /**
- * Waits until a resource can be used, or until a resource that is being deleted is gone.
- * @throws CommandError on Ctrl-C.
+ * Waits until a resource can be used, or until a resource that is being deleted is gone. An early end, also by Ctrl-C, is
+ * a failure in the result.
  */
 export async function waitUntil<Document extends SingleDocument<Resource>>(
   { io }: Session,
@@ -26,7 +26,7 @@ export async function waitUntil<Document extends SingleDocument<Resource>>(
     afterwards:
       until === "available"
         ? `Pilvi goes on with it. Look at it with: ${kind.showCommand(id)}`
-        : "Pilvi goes on deleting it.",
+        : `Pilvi goes on deleting ${id}.`,
     get: (options) => kind.requests(client).get(id, { ...options, include }),
   });
 }

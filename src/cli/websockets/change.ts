@@ -27,7 +27,9 @@ export async function finishChange<Document extends SingleDocument<Named>>(
   const failure =
     options.wait === true ? await waitUntilInForce(session, client, clusterId, options) : undefined;
   // Printed also after a failure, since the change has been taken.
-  const document = await find(kind, client, id);
+  const document = await find(kind, client, id).catch((error: unknown) => {
+    throw failure ?? error;
+  });
   session.io.out(options.json === true ? jsonText(document) : details(document));
   if (failure !== undefined) throw failure;
   if (options.wait === true) return;

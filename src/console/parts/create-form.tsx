@@ -14,6 +14,7 @@ import {
   typesIn,
   type Value,
   type Values,
+  valuesOf,
   withHiddenPasswords,
 } from "./form-fields.ts";
 import type { KindIdentity } from "./kind.ts";
@@ -51,6 +52,9 @@ interface CreateFormProps extends CreateRequest {
   /** Sends the request, and leads to what it made. */
   create: (body: Body) => Promise<void>;
 }
+
+/** These stay when another type is chosen. */
+const KEPT = ["name", "region"];
 
 /** These come first; the others follow in the order of the API. */
 const FIRST = ["name", "type", "size", "max_connections", "region"];
@@ -144,9 +148,7 @@ function useRequest({
   const change = (name: string, value: Value) =>
     // Values of another type need not fit this type.
     setGiven(
-      name === "type"
-        ? { ...initial, name: given.name, region: given.region, type: value }
-        : { ...given, [name]: value },
+      name === "type" ? { ...initial, ...valuesOf(KEPT, given), type: value } : { ...given, [name]: value },
     );
   const typeLabels = Object.fromEntries(types.map(({ value, label }) => [value, label]));
   const body = bodyWith(values);

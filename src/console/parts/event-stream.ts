@@ -10,7 +10,10 @@ export type LiveState = "connecting" | "live" | "offline";
 export interface StreamSink {
   onEvent(event: EventResource): void;
   onState(state: LiveState): void;
-  /** Events may have been missed, so all that is shown has to be read again. */
+  /**
+   * Events may have been missed, by this tab or by the tab that leads, so all that is shown has to be read again. Not
+   * called when the stream of a new page opens at once, since the page is being read at that moment.
+   */
   onGap(): void;
   /** The session has ended, or may not read the organization any more. */
   onRefusal(): void;
@@ -55,6 +58,8 @@ class Follower {
   /** The id of the latest event that this tab knows of. */
   #position: string | undefined;
   #isLeading = false;
+  /** Whether the page is being read at this moment: nothing has kept this tab from a stream so far. */
+  #isNew = true;
   #unanswered = 0;
 
   constructor(sink: StreamSink, channel: BroadcastChannel | undefined) {
@@ -77,6 +82,7 @@ class Follower {
       if (document.visibilityState === "hidden") return;
       if (this.#unanswered === MAX_UNANSWERED) return silent.resolve();
       this.#unanswered += 1;
+      this.#isNew = false;
       this.#send({ type: "asked" });
     }, ASK_MS);
     signal.addEventListener("abort", () => clearInterval(timer), { once: true });
@@ -110,7 +116,7 @@ class Follower {
     let isOpen = false;
     const onPosition = (id: string) => {
       this.#position = id;
-      if (!isOpen) this.#send({ type: "opened", after });
+      if (!isOpen) this.#opened(after);
       isOpen = true;
       this.#send({ type: "state", state: this.#state, position: id });
     };
@@ -121,6 +127,12 @@ class Follower {
     }
   }
 
+  #opened(after: string | undefined): void {
+    this.#send({ type: "opened", after });
+    if (after === undefined && !this.#isNew) this.#sink.onGap();
+    this.#isNew = false;
+  }
+
   #receive(message: Message): void {
     if (this.#isLeading) {
       if (message.type === "asked") {
@@ -128,6 +140,7 @@ class Follower {
       }
       return;
     }
+    this.#isNew = false;
     if (message.type !== "asked") this.#unanswered = 0;
     if (message.type === "event" && isLater(message.event.id, this.#position)) this.#take(message.event);
     if (message.type === "opened" && this.#lacks(message.after)) this.#sink.onGap();
@@ -150,6 +163,7 @@ class Follower {
   #become(state: LiveState): void {
     if (state === this.#state) return;
     this.#state = state;
+    if (state === "offline") this.#isNew = false;
     this.#sink.onState(state);
     if (this.#isLeading) this.#send({ type: "state", state, position: this.#position });
   }

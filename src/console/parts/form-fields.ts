@@ -175,6 +175,18 @@ export function bodyOf(fields: readonly Field[], values: Values): Record<string,
   return body;
 }
 
+/** The values of these fields, as far as they were given. */
+export function valuesOf(names: readonly string[], values: Values): Values {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
+}
+
+/** The values that were given after others had been sent, or that are others by now. */
+export function valuesSince(sent: Values, values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => !(name in sent) || sent[name] !== value),
+  );
+}
+
 /** The values for a text that people may copy, in which a password is only a word for one. */
 export function withHiddenPasswords(fields: readonly Field[], values: Values): Values {
   const hidden = fields

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "./button.tsx";
 import { FormFault } from "./faults.tsx";
-import { bodySchemaOf, type Field, fieldsOf, type Value, type Values } from "./form-fields.ts";
+import { bodySchemaOf, type Field, fieldsOf, type Value, type Values, valuesSince } from "./form-fields.ts";
 import type { ConsoleResource, KindIdentity } from "./kind.ts";
 import { Section } from "./layout.tsx";
 import { keepResource } from "./resources.ts";
@@ -31,11 +31,12 @@ export function ResourceChange<Resource extends ConsoleResource>(props: ChangePr
   const [given, setGiven] = useState<Values>({});
   const cache = useQueryClient();
   const changing = useMutation({
-    mutationFn: (body: Record<string, unknown>) => change(body),
+    mutationFn: ({ body }: { body: Record<string, unknown>; sent: Values }) => change(body),
     meta: { showsErrors: true },
-    onSuccess: ({ data }) => {
+    onSuccess: ({ data }, { sent }) => {
       keepResource(cache, kind, data);
-      setGiven({});
+      // What was typed while the change was under way stays.
+      setGiven((present) => valuesSince(sent, present));
       notify({ title: `${resource.attributes.name} is being changed.` });
     },
   });
@@ -52,7 +53,7 @@ export function ResourceChange<Resource extends ConsoleResource>(props: ChangePr
         className="flex max-w-xl flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          changing.mutate(changesOf(changed, given));
+          changing.mutate({ body: changesOf(changed, given), sent: given });
         }}
       >
         <FormFault error={changing.error} fields={fields.map(({ name }) => name)} />
@@ -61,7 +62,7 @@ export function ResourceChange<Resource extends ConsoleResource>(props: ChangePr
           values={given}
           error={changing.error}
           labels={labels}
-          onChange={(name: string, value: Value) => setGiven({ ...given, [name]: value })}
+          onChange={(name: string, value: Value) => setGiven((present) => ({ ...present, [name]: value }))}
         />
         <div className="flex gap-2">
           <Button type="submit" look="primary" disabled={changed.length === 0} isBusy={changing.isPending}>

@@ -35,7 +35,8 @@ export function SchemaFields(props: {
     <SchemaField
       key={field.name}
       field={field}
-      value={values[field.name] ?? field.preset}
+      // A value that was taken away shows none, and not what is in force.
+      value={field.name in values ? values[field.name] : field.preset}
       faults={faultsOf(error, field.name)}
       labels={labels[field.name] ?? {}}
       onChange={(value) => onChange(field.name, value)}
@@ -54,7 +55,7 @@ function SchemaField(props: {
   // Options with names say enough; the description speaks of their values.
   const isNamed = Object.keys(labels).length > 0;
   const shared = { label: field.label, note: field.note && !isNamed && <Note text={field.note} />, faults };
-  const isOptional = field.preset === undefined && !field.isRequired;
+  const isOptional = (field.preset === undefined || value === undefined) && !field.isRequired;
   if (field.control === "check")
     return <CheckField {...shared} isChecked={value === true} onChange={onChange} />;
   if (field.control === "select") {

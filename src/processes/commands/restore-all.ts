@@ -43,7 +43,7 @@ interface Restore {
 
 /**
  * Restores everything, and stops. After a kill, the same command goes on.
- * @returns the exit code: 1 when a resource could not be restored.
+ * @returns the exit code: 1 when a resource is lost, or could not be restored.
  * @throws Refusal when the data directory, the key or the target cannot be used.
  */
 export async function restoreAllCommand(config: Config, from: string): Promise<number> {
@@ -83,7 +83,7 @@ export async function restoreAllCommand(config: Config, from: string): Promise<n
   }
 }
 
-/** @returns the number of resources that have failed. */
+/** @returns the number of resources that are lost, or that have failed. */
 async function restoreAll(restore: Restore, begun: RestoreState): Promise<number> {
   const { config, vault, children, driver, stop } = restore;
   await children.host.start();
@@ -95,15 +95,15 @@ async function restoreAll(restore: Restore, begun: RestoreState): Promise<number
   }
   const db = await openRestoredStore(config, vault);
   try {
-    const { resources, losses } = begun.stage === "store" ? await prepared(restore, db, begun) : begun;
-    losses.forEach(say);
+    const { resources, losses, lost } = begun.stage === "store" ? await prepared(restore, db, begun) : begun;
+    [...losses, ...lost].forEach(say);
     if (stop.aborted) return 0;
     // A control plane logs in to databases through the gateway.
     await children.gateway.start();
     await children.control.start();
     const failures = await followResources(db, resources, bytes, stop);
     if (!stop.aborted) endRestoreState(config.dataDir);
-    return failures;
+    return lost.length + failures;
   } finally {
     await db.close();
   }

@@ -29,8 +29,10 @@ type Fate =
 
 export interface Prepared {
   resources: RestoredResource[];
-  /** What does not come back as it was, as sentences. */
+  /** What comes back, but not as it was, as sentences. */
   losses: string[];
+  /** What does not come back, as sentences. */
+  lost: string[];
 }
 
 /**
@@ -51,7 +53,8 @@ export async function prepareRows(db: Database, driver: Driver): Promise<Prepare
     resources: fates.flatMap(({ row: { kind, id, name }, fate }) =>
       fate.status === "lost" ? [] : [{ kind, id, name, at: fate.at }],
     ),
-    losses: fates.flatMap(({ fate }) => ("loss" in fate && fate.loss !== undefined ? [fate.loss] : [])),
+    losses: fates.flatMap(({ fate }) => (fate.status === "creating" && fate.loss ? [fate.loss] : [])),
+    lost: fates.flatMap(({ fate }) => (fate.status === "lost" ? [fate.loss] : [])),
   };
 }
 

@@ -30,16 +30,11 @@ export function SettingsFields({ fields, values, error, onChange }: FieldsProps)
     ) : (
       <SchemaFields
         key={field.name}
-        // A value that was taken away shows none, and not what is in force.
-        fields={[field.name in values && values[field.name] === undefined ? without(field) : field]}
+        fields={[field]}
         values={values}
         error={error}
         onChange={(_name, value) => onChange(field, value)}
       />
     ),
   );
-}
-
-function without(field: Field): Field {
-  return { ...field, preset: undefined };
 }

@@ -89,8 +89,12 @@ function SettingsForm(props: SettingsProps & { document: ApiDocument; onClose: (
   );
 }
 
-/** What the form holds, and the change that it asks for. */
-function useSettings(document: ApiDocument, attributes: Attributes) {
+/**
+ * What the form holds, and the change that it asks for. Newer attributes do not come into an open form: what others
+ * change meanwhile would look like a change that is to be taken back.
+ */
+export function useSettings(document: ApiDocument, current: Attributes) {
+  const [attributes] = useState(current);
   const formerOrigins = attributes.allowed_origins.join("\n");
   const [given, setGiven] = useState<Values>({});
   const [origins, setOrigins] = useState(formerOrigins);
@@ -100,7 +104,11 @@ function useSettings(document: ApiDocument, attributes: Attributes) {
     withValue(field, present[field.name] as Value),
   );
   const change: WebsocketApplicationChange = {
-    ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null])),
+    ...Object.fromEntries(
+      fields
+        .filter(({ name, preset }) => name in given && given[name] !== preset)
+        .map(({ name }) => [name, given[name] ?? null]),
+    ),
     ...(origins !== formerOrigins && { allowed_origins: originsIn(origins) }),
     ...(webhooks !== attributes.webhooks && { webhooks }),
   };

@@ -1,0 +1,13 @@
+// The values of a form.
+import { expect, test } from "bun:test";
+import { valuesOf, valuesSince } from "./form-fields.ts";
+
+test("what was typed after a form had been sent stays, also the loss of a value", () => {
+  const sent = { name: "shop", size: "1gb", branch: undefined, port: 80 };
+  const present = { name: "store", size: "1gb", branch: undefined, port: undefined, runtime: "node" };
+  expect(valuesSince(sent, present)).toStrictEqual({ name: "store", port: undefined, runtime: "node" });
+});
+
+test("only the values that were given are kept for another type", () => {
+  expect(valuesOf(["name", "region"], { name: "shop", size: "1gb" })).toStrictEqual({ name: "shop" });
+});
