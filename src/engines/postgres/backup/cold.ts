@@ -25,7 +25,8 @@ export async function coldCopy({ paths }: EngineContext<PostgresSpec>): Promise<
   const at = new Date().toISOString();
   const checkpoint = lsnText(control.checkpoint);
   return {
-    leftOut: [...NOT_COPIED, ...otherSegments.map((name) => join("pg_wal", name))],
+    leftOut: NOT_COPIED,
+    leftOutPaths: otherSegments.map((name) => join("pg_wal", name)),
     copies: [copyOfData(paths.dataDir), copyOfLog(paths.dataDir, names)],
     facts: {
       format: "tar",
