@@ -80,6 +80,10 @@ export class Archives {
     return [...this.#archives.keys()];
   }
 
+  has(id: string): boolean {
+    return this.#archives.has(id);
+  }
+
   /** Null for an archive that does not exist. */
   state(id: string): ArchiveState | null {
     const archive = this.#archives.get(id);
