@@ -83,3 +83,11 @@ test("an announcement names an absolute folder", () => {
   expect(readAs(announcementSchema, absolute, "It") as unknown).toEqual(absolute);
   expect(readAs(announcementSchema, { engine, log: null }, "It").log).toBeNull();
 });
+
+test("an announcement has the segments of all logs", () => {
+  const log = { folder: "/pg_wal", isAwake: true };
+  for (const segmentBytes of [1_048_576, 3_145_728, 1_073_741_824])
+    expect(() => readAs(announcementSchema, { engine, log: { ...log, segmentBytes } }, "It")).toThrow(
+      "segmentBytes",
+    );
+});

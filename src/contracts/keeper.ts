@@ -26,6 +26,9 @@ const segment = z.string().check(z.regex(/^[0-9A-F]{24}$/));
 /** Postgres has segments of 1 MiB to 1 GiB, a power of two. */
 const segmentBytes = z.int().check(z.minimum(1_048_576), z.maximum(1_073_741_824), z.multipleOf(1_048_576));
 
+/** That of all logs that Pilvi makes. */
+const SEGMENT_BYTES = 4_194_304;
+
 const names = z.array(z.string().check(z.maxLength(256))).check(z.maxLength(100_000));
 
 export const archiveIdSchema = id;
@@ -121,7 +124,7 @@ export const watermarkSchema = z.strictObject({
   /** All that was committed before this instant is in the archive. */
   at: instant,
   segment,
-  /** The end of the log in the archive. */
+  /** How far the log is in the archive: where its last whole record begins, or for a MariaDB the end of it. */
   lsn,
 });
 
@@ -182,7 +185,8 @@ export const announcementSchema = z.strictObject({
       folder: z.string().check(z.startsWith("/"), z.maxLength(4_096)),
       /** Whether an engine may write to the log now. */
       isAwake: z.boolean(),
-      segmentBytes,
+      /** All logs have the same: the keeper holds whole segments in memory. */
+      segmentBytes: z.int().check(z.minimum(SEGMENT_BYTES), z.maximum(SEGMENT_BYTES)),
       /** Left out for the log of a Postgres. */
       format: z.exactOptional(z.literal("binlog")),
     }),
@@ -247,7 +251,7 @@ export const planRefusalSchema = z.strictObject({ code: planRefusalCodeSchema, m
 export type PlanRefusal = z.infer<typeof planRefusalSchema>;
 
 export const retentionSchema = z.strictObject({
-  /** Instants from here on stay restorable; null keeps no log beyond what the kept backups need. */
+  /** Instants from here on stay restorable; null keeps the log from the newest backup on alone. */
   keepFrom: z.nullable(instant),
   keepBackups: z.array(id).check(z.maxLength(10_000)),
 });

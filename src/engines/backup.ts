@@ -63,6 +63,8 @@ export interface ColdCopy {
    * recovered as well.
    */
   leftOut: string[];
+  /** The same as paths that are no patterns, since their names are in the engine's hands; left out when there are none. */
+  leftOutPaths?: string[];
   facts: CopyFacts;
 }
 

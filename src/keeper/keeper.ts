@@ -6,14 +6,15 @@ import { forEachLimited } from "../lib/for-each-limited.ts";
 import type { Log } from "../lib/line-log.ts";
 import { Archives } from "./archives/archives.ts";
 import { Garbage } from "./archives/garbage.ts";
-import { loadContents } from "./archives/loading.ts";
-import { LogShipper } from "./log/shipper.ts";
+import { loadContents, type Contents } from "./archives/loading.ts";
+import { LogShipper, type LogListing } from "./log/shipper.ts";
 import { logPrefix } from "./names.ts";
 import { WrongKey } from "./object-store.ts";
 import { BackupStore } from "./backups/backup-store.ts";
 import { checkTargets } from "./check.ts";
 import { Sealer } from "./envelope.ts";
 import { TARGET_OBJECT } from "./targets/opening.ts";
+import type { KeptTarget } from "./targets/kept-target.ts";
 import { TargetSet } from "./targets/target-set.ts";
 import type { Target } from "./targets/target.ts";
 import { Throttle } from "./targets/throttle.ts";
@@ -52,6 +53,8 @@ export class Keeper {
   readonly #throttle: Throttle;
   readonly #log: Log;
   readonly #loadingTimeoutMs: number;
+  /** The targets that answered when the logs were read last. */
+  #answering: ReadonlySet<KeptTarget> = new Set();
   readonly #loaded = Promise.withResolvers<void>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
@@ -108,9 +111,7 @@ export class Keeper {
   async #load(): Promise<void> {
     for (let attempt = 1; !this.#isClosed; attempt += 1) {
       try {
-        const contents = await loadContents(this.store, this.#backups);
-        this.archives.take(contents);
-        await forEachLimited(contents.logs, LOADS_AT_ONCE, (id) => this.#loadLog(id));
+        await this.#look();
         this.#loaded.resolve();
         this.#logs.start();
         this.#timer = setInterval(() => void this.review(), REVIEW_INTERVAL_MS);
@@ -124,20 +125,39 @@ export class Keeper {
     }
   }
 
-  /** A log that cannot be read says so in its own requests. */
-  async #loadLog(id: string): Promise<void> {
-    await this.#logs
-      .logOf(id)
-      .archive.load()
-      .catch((error: unknown) => this.#log.error({ error, archive: id }, "a log cannot be read"));
+  /** Lists the targets, and takes over what they have. @throws when none answers. */
+  async #look(): Promise<Contents> {
+    const listing = this.#logs.beginListing();
+    try {
+      const { deletions } = this.archives;
+      const contents = await loadContents(this.store, this.#backups);
+      if (this.archives.deletions !== deletions) return contents;
+      this.archives.take(contents);
+      await this.#loadLogs(contents, listing);
+      return contents;
+    } finally {
+      listing.end();
+    }
+  }
+
+  /** Takes over what the logs have at the targets. A log that cannot be read says so in its own requests. */
+  async #loadLogs({ logs }: Pick<Contents, "logs">, listing: LogListing): Promise<void> {
+    const answering = new Set(this.store.targets.filter(({ lastError }) => lastError === null));
+    const isTargetBack = [...answering].some((kept) => !this.#answering.has(kept));
+    await forEachLimited(logs, LOADS_AT_ONCE, async ([id, names]) => {
+      // Requests go on, and one may have deleted the archive.
+      if (!this.archives.has(id)) return;
+      await listing
+        .take(id, names, isTargetBack)
+        .catch((error: unknown) => this.#log.error({ error, archive: id }, "a log cannot be read"));
+    });
+    this.#answering = answering;
   }
 
   /** Learns what targets have that were away, and deletes what killed keepers left. It runs by itself as well. */
   async review(): Promise<void> {
     try {
-      const { deletions } = this.archives;
-      const contents = await loadContents(this.store, this.#backups);
-      if (this.archives.deletions === deletions) this.archives.take(contents);
+      const contents = await this.#look();
       await this.#garbage.collect(contents, Date.now());
     } catch (error) {
       this.#log.warn({ error }, "the backup targets cannot be looked through");

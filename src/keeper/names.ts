@@ -52,3 +52,8 @@ export function ownerOf(name: string): { archive: string; backup: string | null 
   const [, archive, backup] = /^archives\/([^/]+)\/(?:backups\/([^/]+)\/)?/.exec(name) ?? [];
   return archive === undefined ? null : { archive, backup: backup ?? null };
 }
+
+/** The part of a name up to its last slash. */
+export function folderOf(name: string): string {
+  return name.slice(0, name.lastIndexOf("/") + 1);
+}

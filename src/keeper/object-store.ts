@@ -10,7 +10,8 @@ export interface StoredObject {
 /** Objects by name. A name is a path of safe parts; the bytes are plaintext. */
 export interface ObjectStore {
   /**
-   * Stores an object as a whole, in place of a former one of that name. It outlives a power cut once this returns.
+   * Stores an object as a whole, in place of a former one of that name. At one target at least it outlives a power cut once
+   * this returns; the others may get it later.
    * @param isBrief whether another object replaces it soon, so that its size matters less than the time it takes.
    */
   put(name: string, bytes: Uint8Array, isBrief?: boolean): Promise<void>;

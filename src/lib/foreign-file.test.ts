@@ -1,9 +1,18 @@
 // Parts of files that other users may have replaced.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readForeign, writeForeign } from "./foreign-file.ts";
+import { inForeignFolder, readForeign, writeForeign } from "./foreign-file.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -33,4 +42,19 @@ test("a written file takes the place of a link, whose target stays as it is", ()
   expect([readFileSync(path, "utf8"), statSync(path).mode & 0o777]).toEqual(["new", 0o600]);
   expect(readFileSync(target, "utf8")).toBe("the target");
   expect(() => writeForeign(folder, "new", null)).toThrow();
+});
+
+test("work in a folder stays in it when a link takes its place, and does not begin behind a link", () => {
+  const [inner, other] = [join(folder, "inner"), join(folder, "other")];
+  for (const path of [inner, other]) mkdirSync(path);
+  writeFileSync(join(inner, "file"), "inner");
+  writeFileSync(join(other, "file"), "other");
+  const read = inForeignFolder(inner, (path) => {
+    renameSync(inner, join(folder, "moved"));
+    symlinkSync(other, inner);
+    return readFileSync(join(path, "file"), "utf8");
+  });
+  expect(read).toBe("inner");
+  for (const name of ["inner", "file", "missing"])
+    expect(inForeignFolder(join(folder, name), () => "read")).toBeNull();
 });

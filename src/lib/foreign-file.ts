@@ -1,4 +1,4 @@
-// Reads and writes files where other users may put anything in their place.
+// Reads and writes files where other users may put anything in their place, or in the place of the folders above them.
 import {
   closeSync,
   constants,
@@ -9,6 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { codeOf } from "./errors.ts";
 
 /**
  * A part of a regular file as text, at most `maxBytes` of its beginning or its end; empty when there is no such file. A
@@ -27,6 +28,27 @@ export function readForeign(path: string, maxBytes: number, part: "beginning" | 
     const bytes = Buffer.alloc(Math.min(stats.size, maxBytes));
     const from = part === "beginning" ? 0 : stats.size - bytes.length;
     return bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, from));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Works in a folder of another user, in the place of which that user may put a link at any moment.
+ * @param work gets a path that leads to the folder itself, and is right until it returns.
+ * @returns null when there is no such folder, or a link to one in its place.
+ */
+export function inForeignFolder<T>(path: string, work: (folder: string) => T): T | null {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+  let fd: number;
+  try {
+    fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "EACCES"].includes(codeOf(error) ?? "")) return null;
+    throw error;
+  }
+  try {
+    return work(`/proc/self/fd/${fd}`);
   } finally {
     closeSync(fd);
   }

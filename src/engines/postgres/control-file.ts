@@ -1,7 +1,8 @@
 // The control file of a Postgres' data: which cluster it is, how it ended, and where its log goes on.
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../../lib/errors.ts";
+import { codeOf, PublicError } from "../../lib/errors.ts";
+import { inForeignFolder } from "../../lib/foreign-file.ts";
 
 /** Postgres writes the file in one piece of this size. */
 const READ_BYTES = 512;
@@ -16,6 +17,9 @@ const AT = {
   maxConnections: 180,
   segmentBytes: 228,
 };
+
+/** Every cluster is made with segments of this size (`--wal-segsize`). */
+export const SEGMENT_BYTES = 4 * 1024 ** 2;
 
 /** `DB_SHUTDOWNED` in enum DBState. */
 const SHUT_DOWN = 1;
@@ -51,10 +55,21 @@ export function readControlFile(dataDir: string): ControlFile | null {
   };
 }
 
+/**
+ * The size of the segments of a cluster's log. The file is in the cluster's hands, and others take memory by it.
+ * @throws PublicError for another size than that of all clusters.
+ */
+export function segmentBytesOf({ segmentBytes }: ControlFile): number {
+  if (segmentBytes === SEGMENT_BYTES) return segmentBytes;
+  throw new PublicError("The control file of the cluster is damaged: its log has segments of another size.");
+}
+
 /** @returns null while there is no data, and for a file that cannot be a control file. */
 export function controlFileBytes(dataDir: string): Buffer | null {
-  const bytes = readStart(join(dataDir, "global", "pg_control"), READ_BYTES);
-  return bytes.length < READ_BYTES ? null : bytes;
+  const bytes = inForeignFolder(join(dataDir, "global"), (folder) =>
+    readStart(join(folder, "pg_control"), READ_BYTES),
+  );
+  return bytes === null || bytes.length < READ_BYTES ? null : bytes;
 }
 
 /** The first bytes of a file. The folder belongs to the engine, so its file may be anything; only a regular file is read. */

@@ -4,6 +4,7 @@ import { PublicError } from "../../lib/errors.ts";
 import type { Builder, FirstData } from "../engine.ts";
 import type { InstalledEngine } from "../installed-engine.ts";
 import { ADMIN_NAME } from "./config.ts";
+import { SEGMENT_BYTES } from "./control-file.ts";
 
 /** The role of a customer, and the first database of a new cluster. */
 export const CUSTOMER_NAME = "app";
@@ -32,7 +33,7 @@ async function build(installed: InstalledEngine, folder: string, builder: Builde
     "--encoding=UTF8",
     "--locale=C.UTF-8",
     "--data-checksums",
-    "--wal-segsize=4",
+    `--wal-segsize=${SEGMENT_BYTES / 1024 ** 2}`,
   ]);
   const runIn = async (database: string, statements: string[]) =>
     await builder.run([...singleUser(installed, data), database], `${statements.join(";\n")};\n`);

@@ -86,9 +86,9 @@ test.each(["valkey", "redis", "postgres", "mariadb"] as const)(
     await source.start();
     await noted(source, "kept");
     await source.stop();
-    const { leftOut, facts } = await source.backup.cold(source.context);
+    const { facts, leftOut, leftOutPaths = [] } = await source.backup.cold(source.context);
     const clone = await instanceOf(name);
-    const data = { path: source.folder.data, leftOut };
+    const data = { path: source.folder.data, leftOut, leftOutPaths };
     expect(await copyFolder(buildOf(clone), data, NEVER)).toBeGreaterThan(0);
     const { installed } = source.context;
     const engine = { name, version: installed.version, major: engineNamed(name).majorOf(installed.version) };

@@ -1,51 +1,45 @@
 // Copies the data folder of a stopped instance for a clone, by sharing the blocks of its files where the file system can
 // do that.
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { PublicError } from "../../lib/errors.ts";
 import { DISK_IS_FULL } from "../journal/instance-journal.ts";
 import { diskUseOf } from "../os/disk-use.ts";
 import { complaintOf, runInBackground } from "./background-program.ts";
+import { isFolderItself, removeLeftOut, type LeftOut } from "./left-out.ts";
 import { foldersOf, type Build } from "./unpack.ts";
 
 /** More files than any instance has. */
 const MAX_FILES = 10_000_000;
 
 /** The data of a stopped instance. */
-export interface StoppedData {
+export interface StoppedData extends LeftOut {
   path: string;
-  /** Patterns of paths inside that a copy must not have. */
-  leftOut: string[];
 }
 
 /**
  * Makes the data folder of a build a copy of another folder, in which nothing runs; it belongs to the user of the build.
- * Only the host's own user can read the one and give away the other. Links are copied and given as links, never followed.
+ * Only the host's own user can read the one and give away the other. Links are copied, given away and left out as links:
+ * neither `cp` nor `chown` nor the removal follows any, also not on the way to another file.
  * @returns the bytes of the copy.
  * @throws PublicError when it cannot be made; the reason of the signal, when that is aborted.
  */
 export async function copyFolder(
   build: Build,
-  { path, leftOut }: StoppedData,
+  { path, ...leftOut }: StoppedData,
   signal: AbortSignal,
 ): Promise<number> {
   const { dataDir } = foldersOf(build);
   const { account } = build.context;
   rmSync(dataDir, { recursive: true, force: true });
   await run(build, ["/usr/bin/cp", "--archive", "--reflink=auto", "--", path, dataDir], signal);
-  for (const pattern of leftOut) removeMatches(dataDir, pattern);
+  if (!isFolderItself(dataDir))
+    throw new PublicError("The data could not be copied.", new Error("it is a link"));
+  await removeLeftOut(dataDir, leftOut, signal);
   if (account !== null) {
     const owner = `${account.uid}:${account.gid}`;
     await run(build, ["/usr/bin/chown", "--recursive", "--no-dereference", "--", owner, dataDir], signal);
   }
   return await diskUseOf(dataDir, MAX_FILES);
-}
-
-function removeMatches(folder: string, pattern: string): void {
-  const options = { cwd: folder, dot: true, onlyFiles: false, followSymlinks: false };
-  // The names are read before the first is removed.
-  const names = Array.from(new Bun.Glob(pattern).scanSync(options));
-  for (const name of names) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 async function run(build: Build, argv: string[], signal: AbortSignal): Promise<void> {

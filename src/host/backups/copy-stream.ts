@@ -60,7 +60,7 @@ export async function coldCopy(
   recipe: EngineBackup,
   contents: Contents,
 ): Promise<RunningCopy> {
-  const { copies, leftOut, facts }: ColdCopy = await recipe.cold(parts.runnable.context);
+  const { copies, facts, ...leftOut }: ColdCopy = await recipe.cold(parts.runnable.context);
   const programs = new CopyPrograms(parts);
   async function* stream() {
     await failpoint("host.backup.begun");
@@ -70,7 +70,7 @@ export async function coldCopy(
   const whole = { ...facts, ...contents };
   return {
     format: facts.format,
-    folder: { path: parts.runnable.context.paths.dataDir, leftOut },
+    folder: { path: parts.runnable.context.paths.dataDir, ...leftOut },
     stream: stream(),
     facts: () => whole,
     close: () => programs.end(),

@@ -80,6 +80,10 @@ export class Archives {
     return [...this.#archives.keys()];
   }
 
+  has(id: string): boolean {
+    return this.#archives.has(id);
+  }
+
   /** Null for an archive that does not exist. */
   state(id: string): ArchiveState | null {
     const archive = this.#archives.get(id);
@@ -224,11 +228,22 @@ export class Archives {
       await forEachLimited(names, DELETES_AT_ONCE, (name) => this.#store.delete(name));
   }
 
-  /** Deletes what is left of a backup that does not exist, unless it is being made. */
-  async deleteLeftover(id: string, backup: string): Promise<void> {
-    if (this.#backups.isActive(id, backup) || this.#archives.get(id)?.backups.has(backup) === true) return;
-    await this.#backups.delete(id, backup);
-    this.#log.info({ object: backupObject(id, backup) }, "what was left of a backup was deleted");
+  /** Whether a backup is being made. */
+  isActive(id: string, backup: string): boolean {
+    return this.#backups.isActive(id, backup);
+  }
+
+  /**
+   * Deletes what is left of a backup that does not exist, unless it is being made. While a target is away nothing is
+   * deleted: that target may have the whole backup, of which the others have a part.
+   * @returns whether it was deleted.
+   */
+  async deleteLeftover(id: string, backup: string): Promise<boolean> {
+    if (this.#store.lastError !== null || this.#archives.get(id)?.backups.has(backup) === true) return false;
+    const isDeleted = await this.#backups.deleteLeftover(id, backup);
+    if (isDeleted)
+      this.#log.info({ object: backupObject(id, backup) }, "what was left of a backup was deleted");
+    return isDeleted;
   }
 
   /** Runs a request; its failure is shown with the archive, and its end to all who watch. */

@@ -2,16 +2,18 @@
 import type { Archives } from "./archives.ts";
 import type { Contents } from "./loading.ts";
 
-/** A backup's stream may pause so long before the host declares it complete. */
+/** So long the host may take to declare a backup complete whose stream is stored. */
 const LEFTOVER_MS = 3_600_000;
 
+type Deletions = Pick<Archives, "finishDeletion" | "isActive" | "deleteLeftover">;
+
 export class Garbage {
-  readonly #archives: Archives;
+  readonly #archives: Deletions;
   readonly #leftoverMs: number;
   /** When each leftover was first seen, by its name. */
   #seen = new Map<string, number>();
 
-  constructor(archives: Archives, leftoverMs = LEFTOVER_MS) {
+  constructor(archives: Deletions, leftoverMs = LEFTOVER_MS) {
     this.#archives = archives;
     this.#leftoverMs = leftoverMs;
   }
@@ -21,10 +23,12 @@ export class Garbage {
     for (const id of deleted) await this.#archives.finishDeletion(id);
     const seen = new Map<string, number>();
     for (const { archive, backup } of leftovers) {
+      // The time begins when its stream has ended: a large backup is stored for longer.
+      if (this.#archives.isActive(archive, backup)) continue;
       const key = `${archive}/${backup}`;
       const since = this.#seen.get(key) ?? now;
-      if (now - since < this.#leftoverMs) seen.set(key, since);
-      else await this.#archives.deleteLeftover(archive, backup);
+      const isDue = now - since >= this.#leftoverMs;
+      if (!isDue || !(await this.#archives.deleteLeftover(archive, backup))) seen.set(key, since);
     }
     this.#seen = seen;
   }

@@ -15,8 +15,8 @@ const archiveObjectSchema = z.strictObject({ engine: announcementSchema.shape.en
 /** What a listing of all targets shows. */
 export interface Contents {
   archives: Map<string, Archive>;
-  /** Archives that have objects of a log. */
-  logs: string[];
+  /** The names of the objects of each log, by the archive. */
+  logs: Map<string, string[]>;
   /** Archives whose deletion was begun. */
   deleted: string[];
   /** Backups whose objects are there while they do not exist. */
@@ -30,7 +30,7 @@ export function encodeEngine(engine: z.infer<typeof archiveObjectSchema>["engine
 /** @throws when no target can be read. */
 export async function loadContents(store: ObjectStore, backups: BackupStore): Promise<Contents> {
   const grouped = Map.groupBy(await store.list(ARCHIVES), ({ name }) => ownerOf(name)?.archive ?? "");
-  const contents: Contents = { archives: new Map(), logs: [], deleted: [], leftovers: [] };
+  const contents: Contents = { archives: new Map(), logs: new Map(), deleted: [], leftovers: [] };
   for (const [id, objects] of grouped) {
     if (!archiveIdSchema.safeParse(id).success) continue;
     if (objects.some(({ name }) => name === deletionObject(id))) contents.deleted.push(id);
@@ -54,7 +54,8 @@ async function loadArchive(
       archive.engine = (await readJsonObject(store, archiveObject(id), archiveObjectSchema)).engine;
     });
   }
-  if (objects.some(({ name }) => name.startsWith(logPrefix(id)))) contents.logs.push(id);
+  const ofLog = objects.map(({ name }) => name).filter((name) => name.startsWith(logPrefix(id)));
+  if (ofLog.length > 0) contents.logs.set(id, ofLog);
   const ids = new Set(objects.map(({ name }) => ownerOf(name)?.backup ?? ""));
   await forEachLimited([...ids].filter(isBackupId), READS_AT_ONCE, async (backup) => {
     if (!names.has(backupObject(id, backup))) contents.leftovers.push({ archive: id, backup });

@@ -36,7 +36,11 @@ export class BackupStore {
   readonly #partPlaces = new Places(MAX_PARTS_AT_ONCE);
   readonly #partBytes: number;
   /** The prefixes of backups whose streams are being stored. */
-  readonly #active = new Set<string>();
+  readonly #written = new Set<string>();
+  /** The prefixes of backups that are being declared complete, with the number of such requests. */
+  readonly #completed = new Map<string, number>();
+  /** The prefixes of backups of which what is left is being deleted. */
+  readonly #cleared = new Map<string, Promise<boolean>>();
 
   constructor(store: TargetSet, throttle: Throttle, partBytes = PART_BYTES) {
     this.#store = store;
@@ -44,9 +48,10 @@ export class BackupStore {
     this.#partBytes = partBytes;
   }
 
-  /** Whether the stream of the backup is being stored now. */
+  /** Whether the stream of the backup is being stored now, or the backup is being declared complete. */
   isActive(archive: string, backup: string): boolean {
-    return this.#active.has(backupPrefix(archive, backup));
+    const prefix = backupPrefix(archive, backup);
+    return this.#written.has(prefix) || this.#completed.has(prefix);
   }
 
   /**
@@ -55,12 +60,21 @@ export class BackupStore {
    */
   async write(archive: string, backup: string, stream: AsyncIterable<Uint8Array>): Promise<StoredStream> {
     const prefix = backupPrefix(archive, backup);
-    if (this.#active.has(prefix)) throw new BackupConflict("The backup is being stored already.");
-    this.#active.add(prefix);
+    await this.#isCleared(prefix);
+    if (this.#written.has(prefix)) throw new BackupConflict("The backup is being stored already.");
+    this.#written.add(prefix);
     try {
       return await this.#places.run(() => this.#writeStream(archive, backup, stream));
     } finally {
-      this.#active.delete(prefix);
+      this.#written.delete(prefix);
+    }
+  }
+
+  /** Resolves when nothing of a backup is being deleted as a leftover. */
+  async #isCleared(prefix: string): Promise<void> {
+    for (let clearing = this.#cleared.get(prefix); clearing !== undefined;) {
+      await clearing.catch(() => undefined);
+      clearing = this.#cleared.get(prefix);
     }
   }
 
@@ -103,6 +117,19 @@ export class BackupStore {
    * @throws BackupConflict when the stream is not stored.
    */
   async complete(archive: string, backup: string, facts: BackupFacts): Promise<BackupInfo> {
+    const prefix = backupPrefix(archive, backup);
+    await this.#isCleared(prefix);
+    this.#completed.set(prefix, (this.#completed.get(prefix) ?? 0) + 1);
+    try {
+      return await this.#complete(archive, backup, facts);
+    } finally {
+      const others = (this.#completed.get(prefix) ?? 1) - 1;
+      if (others > 0) this.#completed.set(prefix, others);
+      else this.#completed.delete(prefix);
+    }
+  }
+
+  async #complete(archive: string, backup: string, facts: BackupFacts): Promise<BackupInfo> {
     const known = await this.#find(archive, backup);
     if (known !== null) return known;
     const { parts, ...sums } = await readStream(this.#store, archive, backup).catch((error: unknown) => {
@@ -152,6 +179,29 @@ export class BackupStore {
     await failpoint("keeper.backup.delete");
     await this.#store.delete(streamObject(archive, backup));
     await this.#deleteAll(await this.#store.list(backupPrefix(archive, backup)));
+  }
+
+  /**
+   * Deletes what is left of a backup that does not exist.
+   * @returns false when it is active, or when it exists.
+   */
+  async deleteLeftover(archive: string, backup: string): Promise<boolean> {
+    const prefix = backupPrefix(archive, backup);
+    if (this.isActive(archive, backup) || this.#cleared.has(prefix)) return false;
+    const clearing = this.#clear(archive, backup);
+    this.#cleared.set(prefix, clearing);
+    try {
+      return await clearing;
+    } finally {
+      this.#cleared.delete(prefix);
+    }
+  }
+
+  async #clear(archive: string, backup: string): Promise<boolean> {
+    // It may have become a backup since it was listed.
+    if ((await this.#find(archive, backup)) !== null) return false;
+    await this.delete(archive, backup);
+    return true;
   }
 
   /** Null for a backup that no target that answers has. */

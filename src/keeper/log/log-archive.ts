@@ -33,6 +33,8 @@ export class LogArchive {
   #spared: Piece | null = null;
   #count = 0;
   #ends = new Map<string, SegmentEnd>();
+  /** What was deleted since each listing began that is under way. */
+  readonly #listings = new Set<Set<string>>();
   readonly #histories = new Map<number, Ancestor[]>();
 
   /** @param prefix what the names of all its objects begin with, such as `archives/ID/log/`. */
@@ -48,8 +50,45 @@ export class LogArchive {
     const objects = logObjectsOf(listed.map((name) => name.slice(this.#prefix.length)));
     this.#stored = await this.#readWatermark();
     for (const timeline of objects.histories) await this.#readHistory(objects, timeline);
-    this.#objects = objects;
-    return objects;
+    // Another request may have loaded it meanwhile, and changed it since.
+    this.#objects ??= objects;
+    return this.#objects;
+  }
+
+  /** Begins to note the names of what is deleted, for a listing that is under way. */
+  beginListing(): ReadonlySet<string> {
+    const deleted = new Set<string>();
+    this.#listings.add(deleted);
+    return deleted;
+  }
+
+  endListing(deleted: ReadonlySet<string>): void {
+    this.#listings.delete(deleted as Set<string>);
+  }
+
+  /**
+   * Takes over objects that a target has which was away. Nothing is stored or deleted meanwhile.
+   * @param names of all objects. @param rereads the watermark, also when no object is new.
+   * @returns whether anything is new.
+   */
+  async take(names: string[], rereads: boolean): Promise<boolean> {
+    if (this.#objects === null) return (await this.load(names)) !== null;
+    const known = this.#objects;
+    const listed = logObjectsOf(names.map((name) => name.slice(this.#prefix.length)));
+    const pieceNames = new Set(known.pieces.map(pieceName));
+    const segments = [...listed.segments].filter((name) => !known.segments.has(name));
+    const pieces = listed.pieces.filter((piece) => !pieceNames.has(pieceName(piece)));
+    const isNew = segments.length + pieces.length > 0;
+    if (!isNew && !rereads) return false;
+    const stored = await this.#readWatermark();
+    for (const timeline of listed.histories)
+      if (!known.histories.has(timeline)) await this.#readHistory(known, timeline);
+    for (const timeline of this.#histories.keys()) known.histories.add(timeline);
+    for (const name of segments) known.segments.add(name);
+    known.pieces.push(...pieces);
+    const isLater = (stored?.count ?? -1) > (this.#stored?.count ?? -1);
+    if (isLater) this.#stored = stored;
+    return isNew || isLater;
   }
 
   /** What is there, as far as it was loaded. */
@@ -119,7 +158,7 @@ export class LogArchive {
 
   async deleteSegment(name: string): Promise<void> {
     try {
-      await this.#store.delete(this.#prefix + name);
+      await this.#delete(this.#prefix + name);
     } finally {
       this.#ends = new Map();
     }
@@ -142,9 +181,14 @@ export class LogArchive {
   }
 
   async #deletePiece(piece: Piece): Promise<void> {
-    await this.#store.delete(this.#prefix + pieceName(piece));
+    await this.#delete(this.#prefix + pieceName(piece));
     const index = this.objects.pieces.indexOf(piece);
     if (index !== -1) this.objects.pieces.splice(index, 1);
+  }
+
+  async #delete(name: string): Promise<void> {
+    for (const deleted of this.#listings) deleted.add(name);
+    await this.#store.delete(name);
   }
 
   /** Counts also attempts that failed, since their object may be there all the same. */

@@ -1,9 +1,12 @@
 // Reads the log folder of an instance, whose files and their names are in the instance's hands: no link leads the keeper out.
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type Stats } from "node:fs";
-import { codeOf } from "../../lib/errors.ts";
+import { codeOf, PublicError } from "../../lib/errors.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_DIRECTORY, O_NONBLOCK } = constants;
 const MAX_HISTORY_BYTES = 65_536;
+/** An engine keeps a thousand segments at most, and some more for later ones; each pass looks at all names. */
+const MAX_NAMES = 20_000;
+const MAX_FOLDER_BYTES = 8 * 1024 ** 2;
 /** Between two parts of a large read other work gets its turn. */
 const READ_BYTES = 1_048_576;
 
@@ -25,8 +28,13 @@ export class LogFolder {
     closeSync(this.#fd);
   }
 
+  /** @throws PublicError for more names than an engine's own. */
   names(): string[] {
-    return readdirSync(`/proc/self/fd/${this.#fd}`);
+    // A folder of so many names is not even read.
+    if (fstatSync(this.#fd).size > MAX_FOLDER_BYTES) throw tooMany();
+    const names = readdirSync(`/proc/self/fd/${this.#fd}`);
+    if (names.length > MAX_NAMES) throw tooMany();
+    return names;
   }
 
   /**
@@ -89,6 +97,10 @@ export class LogFolder {
       throw error;
     }
   }
+}
+
+function tooMany(): PublicError {
+  return new PublicError(`The folder of the log has more than ${MAX_NAMES} files, so it is not shipped.`);
 }
 
 function notOwn(name: string): Error {

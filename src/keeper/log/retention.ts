@@ -11,7 +11,8 @@ export interface Deletable {
 
 /**
  * Kept are the named backups, and from `keepFrom` on every instant: the newest backup up to then, all later backups, and
- * all segments from the oldest of these on. A backup alone needs no segments: its stream has its log.
+ * all segments from the oldest of these on. Without `keepFrom` all segments from the newest backup on are kept, although a
+ * backup alone needs none: its stream has its log.
  */
 export function deletableOf(catalog: Catalog, { keepFrom, keepBackups }: Retention): Deletable {
   const ordered = byCompletion(catalog.backups);

@@ -57,17 +57,21 @@ export interface Ancestor {
   leftAt: number;
 }
 
-/** The ancestors in a timeline's history file, the oldest first. @throws when a line is malformed. */
+/** A timeline descends from one more with each restore of a restored cluster. */
+const MAX_ANCESTORS = 500;
+
+/** The ancestors in a timeline's history file, the oldest first. @throws when a line is malformed, or for too many. */
 export function parseHistory(text: string): Ancestor[] {
-  return text
+  const lines = text
     .split("\n")
     .map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("#"))
-    .map((line) => {
-      const [timeline = "", leftAt = ""] = line.split(/\s+/);
-      if (!/^\d{1,10}$/.test(timeline)) throw new Error("a line of a timeline's history is malformed");
-      return { timeline: Number(timeline), leftAt: parseLsn(leftAt) };
-    });
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  if (lines.length > MAX_ANCESTORS) throw new Error("the history of a timeline is too long");
+  return lines.map((line) => {
+    const [timeline = "", leftAt = ""] = line.split(/\s+/);
+    if (!/^\d{1,10}$/.test(timeline)) throw new Error("a line of a timeline's history is malformed");
+    return { timeline: Number(timeline), leftAt: parseLsn(leftAt) };
+  });
 }
 
 /** Hexadecimal digits. */

@@ -19,6 +19,16 @@ export interface ShipperOptions {
   onTurn: (id: string) => void;
 }
 
+/** A listing of the targets that is under way. */
+export interface LogListing {
+  /**
+   * Takes over what the listing shows of a log.
+   * @param names of all its objects. @param isTargetBack whether a target may have a later watermark than was known.
+   */
+  take(id: string, names: string[], isTargetBack: boolean): Promise<void>;
+  end(): void;
+}
+
 export class LogShipper {
   readonly #options: ShipperOptions;
   readonly #logs = new Map<string, TrackedLog>();
@@ -55,6 +65,28 @@ export class LogShipper {
     const made = new TrackedLog(new LogArchive(this.#options.store, this.#options.prefixOf(id)));
     this.#logs.set(id, made);
     return made;
+  }
+
+  /** Begins a listing of the targets: what is deleted from now on is not taken over from it. */
+  beginListing(): LogListing {
+    const listed = new Map(
+      [...this.#logs].map(([id, log]) => [id, { log, deleted: log.archive.beginListing() }]),
+    );
+    return {
+      take: async (id, names, isTargetBack) => {
+        const before = listed.get(id);
+        const log = this.logOf(id);
+        // A log that became known meanwhile is read as it is now.
+        if (before?.log !== log) return void (await log.archive.load());
+        await log.take(
+          names.filter((name) => !before.deleted.has(name)),
+          isTargetBack,
+        );
+      },
+      end: () => {
+        for (const { log, deleted } of listed.values()) log.archive.endListing(deleted);
+      },
+    };
   }
 
   /** Forgets a log whose archive is deleted; resolves when nothing is written to it any more. */

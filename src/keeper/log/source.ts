@@ -1,5 +1,6 @@
 // What a Postgres' log folder has for one segment: its pages that are written, and the records in them.
 import { crc32 } from "node:zlib";
+import { PublicError } from "../../lib/errors.ts";
 import type { LogFolder } from "./log-folder.ts";
 import { PAGE_BYTES, pageStart, writtenBytes } from "./page.ts";
 import { readRecords, type Cursor, type ReadRecords } from "./records.ts";
@@ -7,6 +8,12 @@ import { parseSegmentName, segmentName, type Segment } from "./segment.ts";
 
 /** Most passes find little that is new, so a read begins small. */
 const FIRST_READ_BYTES = 65_536;
+
+/** All of them are kept in memory. */
+const MAX_HISTORIES = 500;
+
+/** After so many reads of segments other work gets its turn. */
+const READS_AT_ONCE = 64;
 
 /** A log folder with the size of its segments, and the segments that its file names speak of. */
 export interface Source {
@@ -25,14 +32,17 @@ export interface SourceRead {
   records: ReadRecords;
 }
 
-/** Lists the folder. */
+/** Lists the folder. @throws PublicError for more names than an engine's own. */
 export function sourceOf(folder: LogFolder, segmentBytes: number): Source {
   const names = folder.names();
   const segments = names
     .map((name) => parseSegmentName(name, segmentBytes))
     .filter((segment) => segment !== null)
     .sort((a, b) => a.timeline - b.timeline || a.number - b.number);
-  return { folder, segmentBytes, segments, histories: names.filter((name) => name.endsWith(".history")) };
+  const histories = names.filter((name) => name.endsWith(".history"));
+  if (histories.length > MAX_HISTORIES)
+    throw new PublicError(`The log has more than ${MAX_HISTORIES} timelines, so it is not shipped.`);
+  return { folder, segmentBytes, segments, histories };
 }
 
 /** Reads a segment from a cursor on; null when nothing of it is written. */
@@ -82,19 +92,22 @@ export async function isWritten({ folder, segmentBytes }: Source, segment: Segme
 
 /** The first written segment of a timeline from a number on; null when there is none. */
 export async function firstWritten(source: Source, timeline: number, from: number): Promise<Segment | null> {
-  for (const segment of source.segments) {
-    if (segment.timeline !== timeline || segment.number < from) continue;
+  const later = source.segments.filter((each) => each.timeline === timeline && each.number >= from);
+  return await firstWrittenOf(source, later);
+}
+
+async function firstWrittenOf(source: Source, segments: Segment[]): Promise<Segment | null> {
+  for (const [index, segment] of segments.entries()) {
     if (await isWritten(source, segment)) return segment;
+    if (index % READS_AT_ONCE === READS_AT_ONCE - 1) await new Promise(setImmediate);
   }
   return null;
 }
 
 /** The newest written segment of a timeline; null when there is none. */
 export async function lastWritten(source: Source, timeline: number): Promise<Segment | null> {
-  for (const segment of source.segments.toReversed()) {
-    if (segment.timeline === timeline && (await isWritten(source, segment))) return segment;
-  }
-  return null;
+  const ofTimeline = source.segments.filter((segment) => segment.timeline === timeline);
+  return await firstWrittenOf(source, ofTimeline.toReversed());
 }
 
 /** Whether nothing will be written to a segment any more, after it was read. */

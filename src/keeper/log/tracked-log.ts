@@ -208,6 +208,16 @@ export class TrackedLog {
     });
   }
 
+  /** Takes over objects that were listed, and ships on from there. @param rereads the watermark in any case. */
+  async take(names: string[], rereads: boolean): Promise<void> {
+    await this.#mutex.run(async () => {
+      if (!(await this.archive.take(names, rereads))) return;
+      this.#shipped = null;
+      this.#isAsleepAndShipped = false;
+      this.#nextAt = 0;
+    });
+  }
+
   /** Ships nothing any more; resolves when no pass runs. */
   async close(): Promise<void> {
     this.announce(null);

@@ -4,6 +4,7 @@ import { messageOf } from "../../lib/errors.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { Sealer } from "../envelope.ts";
 import { DamagedObject, MissingObject, WrongKey, type StoredObject } from "../object-store.ts";
+import { Backlog } from "./backlog.ts";
 import { openTarget } from "./opening.ts";
 import type { TargetNotes } from "./target-notes.ts";
 import type { Target } from "./target.ts";
@@ -24,8 +25,9 @@ interface Failure {
 export class KeptTarget {
   readonly target: Target;
   readonly notes: TargetNotes;
-  /** Whether it may lack objects that other targets have. */
-  isBehind = true;
+  readonly backlog: Backlog;
+  /** Targets that were away when it was caught up, and may have more. */
+  unseen: KeptTarget[] = [];
   readonly #sealer: Sealer;
   readonly #log: Log;
   #opened: Promise<void> | null = null;
@@ -37,6 +39,7 @@ export class KeptTarget {
   constructor(target: Target, notes: TargetNotes, sealer: Sealer, log: Log) {
     this.target = target;
     this.notes = notes;
+    this.backlog = new Backlog(notes);
     this.#sealer = sealer;
     this.#log = log;
   }
@@ -82,6 +85,16 @@ export class KeptTarget {
       else this.#failed(error);
       throw error;
     }
+  }
+
+  /** Whether it can be used now, which it is asked for. */
+  async answers(): Promise<boolean> {
+    return this.isUsable && (await this.use(async () => true).catch(() => false));
+  }
+
+  /** Whether objects of a folder that were written before are not stored yet. */
+  waits(folder: string): boolean {
+    return this.#backgroundOf(folder).length > 0 || this.target.waits?.(folder) === true;
   }
 
   /** What the target has, but for what is still to be deleted there. */

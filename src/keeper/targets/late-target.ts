@@ -1,9 +1,11 @@
 // A remote target that gets objects which change every second only every few seconds, since each request costs money.
+import { folderOf } from "../names.ts";
 import type { StoredObject } from "../object-store.ts";
 import type { Target } from "./target.ts";
 
 /** Parts of the newest segment of a log, and how far the log is stored. */
 const LATE = /\.partial(?:\.|$)|\/watermark\.json$/;
+const WATERMARK = "watermark.json";
 
 /** Objects that wait, by their names, in the order in which they were written: a watermark comes after its segment. */
 type Waiting = Map<string, Uint8Array>;
@@ -58,6 +60,21 @@ export class LateTarget implements Target {
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  waits(folder: string): boolean {
+    return this.#late.has(folder);
+  }
+
+  drop(name: string): void {
+    this.#drop(name);
+    // The watermark may speak of the object, so it now comes after what has replaced that.
+    const folder = folderOf(name);
+    const waiting = this.#late.get(folder);
+    const watermark = waiting?.get(folder + WATERMARK);
+    if (waiting === undefined || watermark === undefined) return;
+    waiting.delete(folder + WATERMARK);
+    waiting.set(folder + WATERMARK, watermark);
+  }
+
   async delete(name: string): Promise<void> {
     this.#drop(name);
     await this.#inOrder(name, () => this.#target.delete(name));
@@ -105,9 +122,4 @@ export class LateTarget implements Target {
       if (this.#tasks.get(name) === run) this.#tasks.delete(name);
     }
   }
-}
-
-/** The part of a name up to its last slash. */
-function folderOf(name: string): string {
-  return name.slice(0, name.lastIndexOf("/") + 1);
 }

@@ -4,10 +4,18 @@ import { join } from "node:path";
 import { replaceFile } from "../../lib/files.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 
+/** An object that must still be deleted. */
+export interface Deletion {
+  name: string;
+  /** Another deletion of the same name has another number. */
+  number: number;
+}
+
 export class TargetNotes {
   readonly #usedFile: string;
   readonly #deletionsFile: string;
-  readonly #deletions: Set<string>;
+  readonly #deletions: Map<string, number>;
+  #count = 0;
 
   /** @param folder the keeper's own. */
   constructor(folder: string, target: string) {
@@ -15,7 +23,7 @@ export class TargetNotes {
     const base = join(folder, sha256Hex(target).slice(0, 16));
     this.#usedFile = `${base}.used`;
     this.#deletionsFile = `${base}.deletions`;
-    this.#deletions = new Set(linesOf(this.#deletionsFile));
+    this.#deletions = new Map(linesOf(this.#deletionsFile).map((name) => [name, (this.#count += 1)]));
   }
 
   get wasUsed(): boolean {
@@ -27,8 +35,8 @@ export class TargetNotes {
   }
 
   /** Objects that must still be deleted there. */
-  get deletions(): string[] {
-    return [...this.#deletions];
+  get deletions(): Deletion[] {
+    return [...this.#deletions].map(([name, number]) => ({ name, number }));
   }
 
   /** Whether an object must still be deleted there. */
@@ -36,18 +44,34 @@ export class TargetNotes {
     return this.#deletions.has(name);
   }
 
-  addDeletion(name: string): void {
-    if (this.#deletions.has(name)) return;
-    appendFileSync(this.#deletionsFile, `${name}\n`, { mode: 0o600 });
-    this.#deletions.add(name);
+  /** The deletions that are noted of a name: one or none. */
+  deletionsOf(name: string): Deletion[] {
+    const number = this.#deletions.get(name);
+    return number === undefined ? [] : [{ name, number }];
   }
 
-  /** Objects that are deleted there by now, or that were stored again. */
-  dropDeletions(names: string[]): void {
-    const dropped = names.filter((name) => this.#deletions.delete(name));
+  /** Whether a deletion still stands: its object was not stored again, nor deleted once more. */
+  stands({ name, number }: Deletion): boolean {
+    return this.#deletions.get(name) === number;
+  }
+
+  addDeletion(name: string): void {
+    if (!this.#deletions.has(name)) appendFileSync(this.#deletionsFile, `${name}\n`, { mode: 0o600 });
+    this.#deletions.set(name, (this.#count += 1));
+  }
+
+  /** Drops deletions of objects that are deleted there by now, or that were stored again; later ones stay. */
+  dropDeletions(deletions: Deletion[]): void {
+    const dropped = deletions.filter((deletion) => this.stands(deletion));
+    for (const { name } of dropped) this.#deletions.delete(name);
     if (dropped.length === 0) return;
     if (this.#deletions.size === 0) rmSync(this.#deletionsFile, { force: true });
-    else replaceFile(this.#deletionsFile, this.deletions.map((name) => `${name}\n`).join(""), 0o600);
+    else
+      replaceFile(
+        this.#deletionsFile,
+        [...this.#deletions.keys()].map((name) => `${name}\n`).join(""),
+        0o600,
+      );
   }
 }
 

@@ -1,7 +1,8 @@
 // All targets as one store: objects are written to each, and read from the first that has them undamaged.
+import { forEachLimited } from "../../lib/for-each-limited.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { Sealer } from "../envelope.ts";
-import { archivePrefix, ownerOf } from "../names.ts";
+import { archivePrefix, folderOf, ownerOf } from "../names.ts";
 import {
   DamagedObject,
   MissingObject,
@@ -9,9 +10,9 @@ import {
   type ObjectStore,
   type StoredObject,
 } from "../object-store.ts";
-import { catchUp } from "./catch-up.ts";
+import { catchUp, deleteNoted } from "./catch-up.ts";
 import { KeptTarget } from "./kept-target.ts";
-import { TargetNotes } from "./target-notes.ts";
+import { TargetNotes, type Deletion } from "./target-notes.ts";
 import type { Throttle } from "./throttle.ts";
 import type { Target } from "./target.ts";
 
@@ -21,6 +22,9 @@ const MAX_BACKGROUND_BYTES = 64 * 1024 ** 2;
 const MAX_BACKGROUND_BYTES_OF_ONE = 16 * 1024 ** 2;
 
 const TEND_INTERVAL_MS = 10_000;
+
+/** So many logs have postponed deletions carried out at once. */
+const FOLDERS_AT_ONCE = 4;
 
 export interface TargetSetOptions {
   /** The folder of the keeper's own notes. */
@@ -36,7 +40,10 @@ export class TargetSet implements ObjectStore {
   readonly #throttle: Throttle;
   readonly #log: Log;
   readonly #timer: ReturnType<typeof setInterval>;
+  /** Targets at which postponed deletions are under way. */
+  readonly #deleting = new Set<KeptTarget>();
   #catchingUp: Promise<void> | null = null;
+  #isClosing = false;
 
   /** @param targets at least one, the preferred one for reading first. */
   constructor(targets: Target[], { notesDir, sealer, throttle, log }: TargetSetOptions) {
@@ -92,10 +99,10 @@ export class TargetSet implements ObjectStore {
           const there = await kept.list(prefix);
           const missing = firstMissing(others, there);
           if (missing === undefined) return await this.#write(kept, name, sealed);
-          kept.isBehind = true;
+          kept.backlog.add();
           return new MissingObject(missing);
         } catch (error) {
-          kept.isBehind = true;
+          kept.backlog.add();
           return error;
         }
       }),
@@ -128,20 +135,13 @@ export class TargetSet implements ObjectStore {
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** A target that cannot be reached deletes the object when it is back. @throws when none can be reached. */
+  /**
+   * A target that cannot be reached deletes the object when it is back, and a target that has not got yet what was written
+   * before, when it has that: an object often goes because another has replaced it.
+   * @throws when none can be reached.
+   */
   async delete(name: string): Promise<void> {
-    const errors = await Promise.all(
-      this.targets.map(async (kept) => {
-        try {
-          await kept.use((target) => target.delete(name));
-          return null;
-        } catch (error) {
-          kept.notes.addDeletion(name);
-          kept.isBehind = true;
-          return error;
-        }
-      }),
-    );
+    const errors = await Promise.all(this.targets.map((kept) => this.#delete(kept, name)));
     if (!errors.includes(null)) throw errors[0];
   }
 
@@ -157,42 +157,111 @@ export class TargetSet implements ObjectStore {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#catchingUp;
+    this.#isClosing = true;
     await Promise.all(this.targets.map((kept) => this.#flush(kept)));
     await Promise.all(this.targets.map((kept) => kept.settled()));
   }
 
   async #catchUpAll(): Promise<void> {
-    for (const kept of this.targets) if (kept.isUsable && kept.isBehind) await this.#catchUp(kept);
-  }
-
-  async #catchUp(kept: KeptTarget): Promise<void> {
-    kept.isBehind = false;
-    try {
-      const copied = await catchUp(kept, this.targets, this.#throttle);
-      if (copied > 0) this.#log.info({ target: kept.target.name, copied }, "a backup target was caught up");
-    } catch (error) {
-      kept.isBehind = true;
-      this.#log.warn({ error, target: kept.target.name }, "a backup target cannot be caught up yet");
+    for (const kept of this.targets) {
+      if (!kept.isUsable) continue;
+      if (kept.backlog.isBehind || (await someAnswer(kept.unseen))) await this.#catchUp(kept);
     }
   }
 
+  async #catchUp(kept: KeptTarget): Promise<void> {
+    const { sealer, targets } = this;
+    const end = kept.backlog.beginCatchUp();
+    let hasWorked = false;
+    try {
+      const others = targets.filter((other) => other !== kept);
+      const answers = await Promise.all(others.map((other) => other.answers()));
+      const unseen = others.filter((_, index) => answers[index] === false);
+      const copied = await catchUp({
+        kept,
+        others: others.filter((other) => !unseen.includes(other)),
+        areAllThere: unseen.length === 0,
+        isFirst: kept === targets[0],
+        sealer,
+        throttle: this.#throttle,
+      });
+      kept.unseen = unseen;
+      hasWorked = true;
+      if (copied > 0) this.#log.info({ target: kept.target.name, copied }, "a backup target was caught up");
+    } catch (error) {
+      this.#log.warn({ error, target: kept.target.name }, "a backup target cannot be caught up yet");
+    } finally {
+      end(hasWorked);
+    }
+  }
+
+  /** Writes what waits, and then deletes what waits for that. */
   async #flush(kept: KeptTarget): Promise<void> {
-    const settled = (prefix: string) => kept.settled(prefix);
-    // A failure is noted with the target, and what waits is written by a later flush.
-    await kept.use(async (target) => target.flush?.(settled)).catch(() => undefined);
+    const { postponed } = kept.backlog;
+    const settled = async (prefix: string) => {
+      await kept.settled(prefix);
+      // What waits may say that this object is there, so it waits until the target is caught up. That is no failure of it.
+      if (kept.backlog.isIncomplete(prefix) && !this.#isClosing) throw new MissingObject(prefix);
+    };
+    try {
+      await kept.use(async (target) => target.flush?.(settled));
+      await this.#deletePostponed(kept, postponed);
+    } catch {
+      // A failure is noted with the target, and what waits is left to a later flush.
+    }
+  }
+
+  async #deletePostponed(kept: KeptTarget, postponed: Deletion[]): Promise<void> {
+    if (this.#deleting.has(kept)) return;
+    this.#deleting.add(kept);
+    try {
+      const folders = Map.groupBy(postponed, ({ name }) => folderOf(name));
+      await forEachLimited(folders, FOLDERS_AT_ONCE, async ([folder, deletions]) => {
+        await kept.settled(folder);
+        const due = deletions.filter((deletion) => kept.backlog.isPostponed(deletion));
+        await deleteNoted(kept, due);
+      });
+    } finally {
+      this.#deleting.delete(kept);
+    }
   }
 
   /** @returns null, or the error. */
   async #write(kept: KeptTarget, name: string, sealed: Uint8Array): Promise<unknown> {
+    // A deletion that is noted from now on is one of this object, too.
+    const deletions = kept.notes.deletionsOf(name);
     try {
       await kept.use((target) => target.write(name, sealed));
-      kept.notes.dropDeletions([name]);
+      kept.notes.dropDeletions(deletions);
       return null;
     } catch (error) {
-      kept.isBehind = true;
+      kept.backlog.addWrite(name);
       return error;
     }
   }
+
+  /** @returns null, or the error. */
+  async #delete(kept: KeptTarget, name: string): Promise<unknown> {
+    const { backlog } = kept;
+    const folder = folderOf(name);
+    try {
+      await kept.use(async (target) => {
+        if (backlog.isIncomplete(folder)) return backlog.addDeletion(name);
+        if (!kept.waits(folder)) return await target.delete(name);
+        target.drop?.(name);
+        backlog.postpone(name);
+      });
+      return null;
+    } catch (error) {
+      backlog.addDeletion(name);
+      return error;
+    }
+  }
+}
+
+async function someAnswer(targets: KeptTarget[]): Promise<boolean> {
+  for (const kept of targets) if (await kept.answers()) return true;
+  return false;
 }
 
 /** Waits until no more waits for a target than may, of the object's archive and in all. */

@@ -15,11 +15,15 @@ export interface Target {
   list(prefix: string): Promise<StoredObject[]>;
   /** An object that is not there is no error. */
   delete(name: string): Promise<void>;
+  /** Whether it keeps an object of a folder back, for a target that does so. */
+  waits?(folder: string): boolean;
+  /** Gives up an object that it keeps back; what is stored of that name stays. */
+  drop?(name: string): void;
   /** Deletes what a killed keeper left half written; nothing else uses the target meanwhile. */
   clear?(): Promise<void>;
   /**
    * Stores what it was given and keeps back, for a target that does so.
-   * @param settled resolves when no earlier write of an object with the prefix is under way.
+   * @param settled resolves when no earlier write of an object with the prefix is under way; throws when one failed.
    */
   flush?(settled: (prefix: string) => Promise<void>): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { PostgresSpec } from "../../../contracts/instance-spec.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { NeedsRecovery, type ColdCopy } from "../../backup.ts";
 import type { EngineContext } from "../../engine.ts";
-import { readControlFile } from "../control-file.ts";
+import { readControlFile, segmentBytesOf } from "../control-file.ts";
 import { copyOfData, copyOfLog, NOT_COPIED } from "./copy.ts";
 import { lsnText, segmentName, segmentNumber } from "./lsn.ts";
 
@@ -15,7 +15,8 @@ export async function coldCopy({ paths }: EngineContext<PostgresSpec>): Promise<
   if (control === null) throw new PublicError("There is no data to back up yet.");
   if (!control.isShutDown)
     throw new NeedsRecovery("The cluster did not end cleanly, so it must run before it can be backed up.");
-  const { timeline, segmentBytes } = control;
+  const { timeline } = control;
+  const segmentBytes = segmentBytesOf(control);
   const number = segmentNumber(control.redo, segmentBytes);
   const [startSegment, next] = [0n, 1n].map((step) => segmentName(timeline, number + step, segmentBytes));
   if (startSegment === undefined || next === undefined) throw new Error("no segment has a name");
@@ -25,7 +26,8 @@ export async function coldCopy({ paths }: EngineContext<PostgresSpec>): Promise<
   const at = new Date().toISOString();
   const checkpoint = lsnText(control.checkpoint);
   return {
-    leftOut: [...NOT_COPIED, ...otherSegments.map((name) => join("pg_wal", name))],
+    leftOut: NOT_COPIED,
+    leftOutPaths: otherSegments.map((name) => join("pg_wal", name)),
     copies: [copyOfData(paths.dataDir), copyOfLog(paths.dataDir, names)],
     facts: {
       format: "tar",

@@ -7,7 +7,7 @@ import type { EngineContext } from "../../engine.ts";
 import { firstNumbers } from "../../versions.ts";
 import { holdAdmin, OWN_DATABASE } from "../admin.ts";
 import { ADMIN_NAME } from "../config.ts";
-import { readControlFile } from "../control-file.ts";
+import { readControlFile, segmentBytesOf } from "../control-file.ts";
 import { copyOfData, copyOfLog } from "./copy.ts";
 import { parseLabel } from "./label.ts";
 import { parseLsn, segmentsOf } from "./lsn.ts";
@@ -17,6 +17,9 @@ const FIRST_MAJOR_WITH_BACKUP_FUNCTIONS = 15;
 
 /** How long the checkpoint at the begin may take. */
 const STATEMENT_TIMEOUT = "10min";
+
+/** The program that copies the log gets a name for each segment of it, and a command line has a bound. */
+const MAX_LOG_BYTES = 100n * 1024n ** 3n;
 
 interface Stopped {
   lsn: string;
@@ -72,10 +75,13 @@ async function end(
     throw new PublicError("The cluster was restarted during its backup.");
   if (stopped.spcmapfile !== "")
     throw new PublicError("The cluster has a tablespace, which no backup holds.");
-  const segmentBytes = readControlFile(context.paths.dataDir)?.segmentBytes;
-  if (segmentBytes === undefined) throw new PublicError("The data of the cluster is gone.");
+  const control = readControlFile(context.paths.dataDir);
+  if (control === null) throw new PublicError("The data of the cluster is gone.");
+  const segmentBytes = segmentBytesOf(control);
   const { timeline, startLsn, startSegment } = label;
   const range = { first: parseLsn(startLsn), last: parseLsn(stopped.lsn) - 1n };
+  if (range.last - range.first > MAX_LOG_BYTES)
+    throw new PublicError("The cluster has written too much while it was backed up.");
   return {
     facts: {
       format: "tar",

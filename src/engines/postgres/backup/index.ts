@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { PostgresSpec } from "../../../contracts/instance-spec.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { EngineBackup, EngineLog } from "../../backup.ts";
-import { readControlFile } from "../control-file.ts";
+import { readControlFile, segmentBytesOf } from "../control-file.ts";
 import { coldCopy } from "./cold.ts";
 import { unpackCommand } from "./copy.ts";
 import { hotCopy } from "./hot.ts";
@@ -15,9 +15,9 @@ import { verify } from "./verify.ts";
 const log: EngineLog<PostgresSpec> = {
   folder: (dataDir) => join(dataDir, "pg_wal"),
   segmentBytes: (dataDir) => {
-    const bytes = readControlFile(dataDir)?.segmentBytes;
-    if (bytes === undefined) throw new PublicError("There is no data to back up yet.");
-    return bytes;
+    const control = readControlFile(dataDir);
+    if (control === null) throw new PublicError("There is no data to back up yet.");
+    return segmentBytesOf(control);
   },
   isKept: ({ keepsLog }) => keepsLog === true,
   status: logStatus,
