@@ -20,14 +20,15 @@ export class Confinement {
     confine(settings.cgroups, id, [pid], context.limits, engine.processorWeight);
   }
 
-  /** Begins to limit an engine that has just been started; `fault` says how it went. */
-  started(pid: number, { engine, context }: Runnable): void {
+  /** Begins to limit an engine that has just been started. @returns `fault` of this start. */
+  started(pid: number, { engine, context }: Runnable): Promise<PublicError | null> {
     const { id, settings } = this.#parts;
     const confined = confineStarted(settings.cgroups, id, pid, context.limits, engine.processorWeight);
     this.#latest = confined.then(
       () => null,
       (cause: unknown) => new PublicError("The host could not limit the engine.", cause),
     );
+    return this.#latest;
   }
 
   /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */
