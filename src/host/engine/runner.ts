@@ -137,7 +137,7 @@ export class Runner {
       this.#confinement.found(running.pid, { engine, context });
     }
     const readiness = await untilReady(engine, context, folder, running, leaving);
-    // Nothing is served before the limits are in force.
+    // The instance counts as running, and is served behind the gateway, only once its limits are in force.
     const fault = await this.#confinement.fault;
     if (readiness === "ready" && fault === null) return;
     // Its files may be the cause of the failure.

@@ -22,7 +22,7 @@ const INSTANCES_OF_EVERY_PILVI = new Set([STORE_ID, EDGE_ID]);
  */
 const WEIGHT_PER_CPU = 1;
 
-/** The weight of a group that is to take the processor only when nobody else does. */
+/** The weight of a group that is to take next to nothing of the processor while others need it. */
 const YIELDING_WEIGHT = 0.02;
 
 const KILL_TIMEOUT_MS = 10_000;
