@@ -1,7 +1,7 @@
 // The limits of an engine's processes: when they come into force after a start, and after a host has found the engine.
 import { PublicError } from "../../lib/errors.ts";
 import { setOomScore } from "../../lib/oom-score.ts";
-import { confine, confineStarted } from "../os/cgroup.ts";
+import { confine, confineStarted, expectMove } from "../os/cgroup.ts";
 import { holdersOf } from "../os/locks.ts";
 import { oomScoreOf } from "./engine-process.ts";
 import type { Runnable, RunnerParts } from "./runner-parts.ts";
@@ -18,6 +18,11 @@ export class Confinement {
   builder(pid: number, { engine, context }: Runnable): void {
     const { id, settings } = this.#parts;
     confine(settings.cgroups, id, [pid], context.limits, engine.processorWeight);
+  }
+
+  /** A customer's command is about to be started, which waits for its limits. */
+  expected({ context }: Runnable): void {
+    if (context.application !== undefined) void expectMove(this.#parts.settings.cgroups);
   }
 
   /** Begins to limit an engine that has just been started. @returns `fault` of this start. */

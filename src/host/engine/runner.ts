@@ -103,6 +103,7 @@ export class Runner {
   async start(runnable: Runnable): Promise<EngineProcess> {
     const { folder } = this.#parts;
     const { engine, context } = runnable;
+    this.#confinement.expected(runnable);
     if (this.#prepared !== context || isRebuildDue(folder)) {
       ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
       await emptyForRebuild(folder);
