@@ -1,11 +1,12 @@
 // The folder of engines that Pilvi installed itself, with a note about each. An engine's folder gets its name only when
-// it is complete, so every engine with a note can be used.
+// all of it is on the disk, so every engine with a note can be used.
 import { readdirSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { foreignEngines } from "../contracts/engine-names.ts";
 import { codeOf } from "../lib/errors.ts";
+import { syncFileSystem } from "../lib/files.ts";
 import type { FoundEngine } from "./installed.ts";
 
 /** The file in an engine's folder that describes the engine. */
@@ -79,6 +80,8 @@ export async function changeNote(home: string, change: Partial<EngineNote>): Pro
   const file = join(home, NOTE_FILE);
   const note = { ...engineNote.parse(JSON.parse(readFileSync(file, "utf8"))), ...change };
   await writeFile(`${file}.tmp`, `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o644 });
+  // The note may say of other files that they were changed.
+  await syncFileSystem(home);
   await rename(`${file}.tmp`, file);
 }
 

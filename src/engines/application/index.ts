@@ -9,6 +9,7 @@ import { shellWord } from "../../lib/shell-word.ts";
 import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
+import { gatedProgram, gatedScript } from "../sandbox/gate.ts";
 import { hasOwnPlaces, passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
@@ -104,16 +105,16 @@ function levelOf(context: Pick<EngineContext<ApplicationSpec>, "application">): 
 }
 
 /** The credentials lie apart from the script, which a change of them leaves as it is. */
-function credentialsFile(context: EngineContext<ApplicationSpec>): Record<string, string> {
-  const lines = exportsOf(credentialsOf(context.spec));
-  return lines === "" || placeOf(context).sandbox.level === "none" ? {} : { [CREDENTIALS_FILE]: lines };
+function credentialsFile({ spec }: EngineContext<ApplicationSpec>): Record<string, string> {
+  const lines = exportsOf(credentialsOf(spec));
+  return lines === "" ? {} : { [CREDENTIALS_FILE]: lines };
 }
 
-/** In a sandbox, the script sets the variables: the program that makes the sandbox must not obey a customer's. */
+/** The script sets the variables: neither the gate nor the program that makes the sandbox may obey a customer's. */
 function scriptOf({ spec, paths, ...context }: EngineContext<ApplicationSpec>): string {
   const { sandbox, runtime, app } = placeOf(context);
   const conf = confPlace(paths.confDir, sandbox);
-  const exports = sandbox.level === "none" ? "" : exportsOf(othersOf(spec)) + credentialsLine(spec, conf);
+  const exports = exportsOf(othersOf(spec)) + credentialsLine(spec, conf);
   const lines = fillWritable(writableIn(app, spec.runtime)) + exports;
   if (spec.command === null && spec.runtime.name === "php" && runtime.server !== null)
     return phpScript(conf, runtime.server, lines);
@@ -161,15 +162,15 @@ function siteOf({ spec, paths, address, ...context }: EngineContext<ApplicationS
   });
 }
 
-/** The words that start the process. */
+/** The words that start the process, which waits at the gate of its sandbox. */
 function command(context: EngineContext<ApplicationSpec>): string[] {
   const { spec, paths } = context;
   const { sandbox, runtime, app } = placeOf(context);
   const conf = confPlace(paths.confDir, sandbox);
   const words =
     spec.runtime.name !== "static" || runtime.server === null
-      ? ["/bin/sh", join(conf, COMMAND_FILE)]
-      : [runtime.server.program, "-e", "stderr", "-p", "/", "-c", join(conf, SITE_FILE)];
+      ? gatedScript(join(conf, COMMAND_FILE))
+      : gatedProgram([runtime.server.program, "-e", "stderr", "-p", "/", "-c", join(conf, SITE_FILE)]);
   const mounts: Mount[] = [
     { from: app, to: "/app", isWritable: false },
     { from: paths.confDir, to: "/run/pilvi", isWritable: false },
@@ -188,7 +189,6 @@ function env(context: EngineContext<ApplicationSpec>): Record<string, string> {
   return {
     ...applicationVariables(runtime, appPlace(app, sandbox), hasOwnPlaces(sandbox) ? null : paths.tmpDir),
     HOST: address,
-    ...(sandbox.level === "none" && runtime.server === null && spec.variables),
     ...(spec.runtime.name === "static" && runtime.server?.env),
     ...sandbox.env,
     ...(spec.exposure.port !== null && { PORT: String(spec.exposure.port) }),

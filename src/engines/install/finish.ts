@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ForeignEngine } from "../../contracts/engine-names.ts";
+import { syncFileSystem } from "../../lib/files.ts";
 import { askVersion } from "../program-version.ts";
 import type { DistributionPackage } from "../installed-engine.ts";
 import { verdictOn } from "../safety/verdict.ts";
@@ -45,6 +46,8 @@ export async function finishEngine(engine: UnfinishedEngine, enginesDir: string)
   }
   const note: EngineNote = { ...rest, version };
   await writeFile(join(folder, NOTE_FILE), `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o644 });
+  // A name that is on the disk before the files behind it would lead to empty files.
+  await syncFileSystem(folder);
   // A patched package may have the version of its predecessor, which instances may still run.
   const label = engine.package?.version.replace(/^\d+:/, "") ?? version;
   const home = join(enginesDir, `${name}-${label}`);

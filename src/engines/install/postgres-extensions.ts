@@ -1,6 +1,7 @@
 // Arranges which extensions the store's Postgres offers to customers: some are removed, some are opened to them.
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { syncFile } from "../../lib/files.ts";
 
 /** Changes with the arrangement, so that an installed Postgres is arranged anew. */
 export const ARRANGEMENT = "1";
@@ -45,5 +46,6 @@ async function addLine(path: string, line: string): Promise<void> {
   const text = await readFile(path, "utf8");
   if (text.includes(line)) return;
   await writeFile(`${path}.tmp`, `${text.trimEnd()}\n${line}\n`, { mode: 0o644 });
+  await syncFile(`${path}.tmp`);
   await rename(`${path}.tmp`, path);
 }

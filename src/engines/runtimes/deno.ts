@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, PublicError } from "../../lib/errors.ts";
+import { syncFileSystem } from "../../lib/files.ts";
 import { withFolderLocked } from "../install/lock.ts";
 import { runtimesDir } from "./folder.ts";
 import { installPackages } from "./npm-packages.ts";
@@ -47,6 +48,7 @@ async function fetchDeno(enginesDir: string, bun: string): Promise<string> {
     const { stdout, success } = Bun.spawnSync([program, "--version"], { env: {} });
     if (!chmod.success || !success || !stdout.toString().startsWith("deno "))
       throw new Error("it does not run on this system");
+    await syncFileSystem(home);
     await rename(home, homeOf(enginesDir));
     return join(homeOf(enginesDir), "deno");
   } catch (error) {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf, PublicError } from "../../lib/errors.ts";
+import { syncFileSystem } from "../../lib/files.ts";
 import { withFolderLocked } from "../install/lock.ts";
 import { compareVersions } from "../versions.ts";
 import { runtimesDir } from "./folder.ts";
@@ -74,6 +75,7 @@ async function fetchNode(major: string, folder: string, bun: string): Promise<st
     const home = await arranged(project);
     const { version } = JSON.parse(await readFile(join(home, "package.json"), "utf8"));
     const place = join(folder, `node-${version}`);
+    await syncFileSystem(home);
     await rename(home, place);
     return place;
   } catch (error) {

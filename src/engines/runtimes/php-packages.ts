@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { syncFileSystem } from "../../lib/files.ts";
 import type { Apt, DebianPackage } from "../install/apt.ts";
 import { mustRun } from "../install/run.ts";
 import { libraryDirs } from "../install/unpack.ts";
@@ -87,6 +88,7 @@ export async function unpackPhp(minor: string, folder: string): Promise<string> 
       const version = await checkedVersion(minor, home);
       const place = join(folder, `php-${version}`);
       await rm(place, { recursive: true, force: true });
+      await syncFileSystem(home);
       await rename(home, place);
       return place;
     } finally {

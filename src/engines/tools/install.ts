@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../lib/errors.ts";
+import { syncFileSystem } from "../../lib/files.ts";
 import type { Apt } from "../install/apt.ts";
 import { withApt } from "../install/with-apt.ts";
 import { withFolderLocked } from "../install/lock.ts";
@@ -81,6 +82,7 @@ async function installTool(name: ToolName, apt: Apt, folder: string): Promise<vo
     libraryDirs: await libraryDirs(unfinished),
   };
   await writeFile(join(unfinished, TOOL_NOTE), `${JSON.stringify(note)}\n`, { mode: 0o644 });
+  await syncFileSystem(unfinished);
   const home = join(folder, `${name}-${main.version.replace(/^\d+:/, "")}`);
   if (existsSync(home)) await rm(home, { recursive: true });
   await rename(unfinished, home);

@@ -80,10 +80,13 @@ export function noteBuild(folder: BuildFolder, content: BuildFile): void {
   replaceFile(folder.file, JSON.stringify(content), 0o600);
 }
 
-/** Writes the state of a build; the promise is fulfilled when a power cut can no longer undo it. */
-export function writeBuild(folder: BuildFolder, content: BuildFile): Promise<void> {
+/**
+ * Writes the state of a build at once; the promise is fulfilled when a power cut can no longer undo it.
+ * @throws when the disk does not take it: always as a rejection, never before there is a promise.
+ */
+export async function writeBuild(folder: BuildFolder, content: BuildFile): Promise<void> {
   noteBuild(folder, content);
-  return keepFile(folder.file);
+  await keepFile(folder.file);
 }
 
 /** Makes the empty tree for a build anew. */

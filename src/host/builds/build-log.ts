@@ -21,25 +21,28 @@ const SLICE_BYTES = 1024 ** 2;
 
 /** Writes the log of one build. */
 export class BuildLogWriter {
-  readonly #fd: number;
+  readonly #path: string;
+  #fd: number | null = null;
   /** The text without secrets. */
   readonly redacted: (text: string) => string;
 
   /** @param secrets values that never appear; the lines of a value are secret by themselves. */
   constructor(path: string, secrets: readonly string[]) {
-    this.#fd = openSync(path, "a", 0o600);
+    this.#path = path;
     this.redacted = redactor(secrets);
   }
 
-  /** Writes lines of a step, in one go. */
+  /** Writes lines of a step, in one go. @throws when the disk does not take them. */
   write(step: string, ...texts: string[]): void {
     const at = new Date().toISOString();
     const lines = texts.map((text): BuildLogLine => ({ at, step, text: this.redacted(text) }));
-    if (lines.length > 0) writeSync(this.#fd, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    if (lines.length === 0) return;
+    this.#fd ??= openSync(this.#path, "a", 0o600);
+    writeSync(this.#fd, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   }
 
   close(): void {
-    closeSync(this.#fd);
+    if (this.#fd !== null) closeSync(this.#fd);
   }
 }
 

@@ -150,7 +150,6 @@ export class BuildRun {
     writeStepFiles(this.#folder, this.#spec, {
       tree: treeOf(this.#folder, this.#spec, this.#deps.dataDir),
       account: this.#account,
-      isBoxed: sandbox.level !== "none",
     });
     await failpoint("host.build.prepared");
     const stage = { sandbox, runtime };

@@ -19,9 +19,11 @@ export async function formerBuilds(deps: Deps, remover: TreeRemover): Promise<Bu
   for (const id of buildIds(deps.dataDir)) {
     const file = load(deps, id, remover);
     if (file === null) continue;
-    kept.push(file.build.state === "running" ? await interrupted(deps, file) : file);
-    const { work, conf } = buildFolder(deps.dataDir, id);
-    for (const path of [work, conf]) remover.discard(path, folder);
+    const isCutOff = file.build.state === "running";
+    if (isCutOff) await endProcesses(deps, id);
+    // The room is freed first, since a full disk takes no note of an end.
+    discardTree(deps, id, remover);
+    kept.push(isCutOff ? await interrupted(deps, file) : file);
   }
   return kept;
 }
@@ -39,11 +41,24 @@ function load({ dataDir, log }: Deps, id: string, remover: TreeRemover): BuildFi
   }
 }
 
+/** What a disk without room for another name keeps is left to the next host. */
+function discardTree({ dataDir, log }: Deps, id: string, remover: TreeRemover): void {
+  const { work, conf } = buildFolder(dataDir, id);
+  try {
+    for (const path of [work, conf]) remover.discard(path, buildsDir(dataDir));
+  } catch (error) {
+    log.warn({ error, build: id }, "the tree of a build could not be deleted");
+  }
+}
+
+async function endProcesses({ cgroups, dataDir }: Deps, id: string): Promise<void> {
+  await killRest({ cgroups, group: groupOf(id), lock: buildFolder(dataDir, id).lock });
+}
+
 /** A build whose release is there had come to its end but for its state. */
 async function interrupted(deps: Deps, { build, spec }: BuildFile): Promise<BuildFile> {
-  const { cgroups, dataDir, log } = deps;
+  const { dataDir, log } = deps;
   const folder = buildFolder(dataDir, build.id);
-  await killRest({ cgroups, group: groupOf(build.id), lock: folder.lock });
   rmSync(folder.source, { force: true });
   const isMade = readRelease(deps, build.id) !== null;
   const ended: Build = {

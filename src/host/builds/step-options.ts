@@ -46,16 +46,19 @@ export function treeOf({ app }: BuildFolder, { release }: BuildSpec, dataDir: st
   return release === undefined ? app : releaseApp(dataDir, release);
 }
 
-/** Writes the commands as files, so that no argument list of the machine shows them. */
+/**
+ * Writes the commands as files, so that no argument list of the machine shows them. The files set the variables: neither
+ * the gate nor the program that makes the sandbox may obey a customer's.
+ */
 export function writeStepFiles(
   { conf, source }: BuildFolder,
   { steps, release, runtime, variables }: BuildSpec,
-  { tree, account, isBoxed }: { tree: string; account: Account | null; isBoxed: boolean },
+  { tree, account }: { tree: string; account: Account | null },
 ): void {
   const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const isRun = release !== undefined;
   const beginning = isRun ? fillWritable(writableIn(tree, runtime)) : "";
-  const exports = beginning + (isBoxed ? exportsOf(variables) : "");
+  const exports = beginning + exportsOf(variables);
   const commands = steps.map(({ command }, index): [string, string] => [
     String(index),
     `${exports}${command}\n`,
@@ -75,7 +78,7 @@ export function stepOptions(
   words: string[],
   output: StepOutput,
 ): StepOptions {
-  const { id, memoryBytes, maxProcesses, cpus, diskBytes, variables } = spec;
+  const { id, memoryBytes, maxProcesses, cpus, diskBytes } = spec;
   const mounts: Mount[] = [
     { from: tree, to: "/app", isWritable: cache !== null },
     ...(cache === null ? [] : [{ from: cache, to: "/cache", isWritable: true }]),
@@ -92,8 +95,6 @@ export function stepOptions(
     command: sandboxed(sandbox, view, words),
     env: {
       ...variablesOf(runtime, cache, { directory, temporary, isOwn: hasOwnPlaces(sandbox) }),
-      // In a sandbox, the script of a step sets them: the program that makes the sandbox must not obey a customer's.
-      ...(sandbox.level === "none" && variables),
       ...sandbox.env,
     },
     account,

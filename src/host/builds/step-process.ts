@@ -1,6 +1,7 @@
 // One command of a build: started in the sandbox only after its group has its limits, and killed with all that it began.
 import { closeSync } from "node:fs";
 import type { Account } from "../../engines/engine.ts";
+import { AWAIT_GO, GO } from "../../engines/sandbox/gate.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import type { CgroupBackend, GroupLimits } from "../os/cgroup-backends.ts";
 import { confineTo, killGroup, weigh } from "../os/cgroup.ts";
@@ -13,12 +14,7 @@ import type { StepOutput } from "./build-log.ts";
 const BUILD_WEIGHT = 0.2;
 
 /** Waits for a line before it becomes the command, so that nothing of a customer runs without limits. */
-const GATE = [
-  "/bin/sh",
-  "-c",
-  'read -r go && [ "$go" = go ] || exit 1; umask 022; exec "$@" </dev/null',
-  "sh",
-];
+const GATE = ["/bin/sh", "-c", `${AWAIT_GO}; umask 022; exec "$@" </dev/null`, "sh"];
 
 /** How long the output of a step is read after all its processes have ended. */
 const LAST_OUTPUT_MS = 1_000;
@@ -68,7 +64,7 @@ export async function runStep(options: StepOptions, signal: AbortSignal): Promis
     }
     setOomScore(child.pid, CUSTOMER_OOM_SCORE);
     if (signal.aborted) kill();
-    else await child.stdin.write("go\n");
+    else await child.stdin.write(`${GO}\n`);
     await child.stdin.end();
     const readers = [child.stdout.getReader(), child.stderr.getReader()];
     const outputs = readers.map((reader) => drain(reader, output));

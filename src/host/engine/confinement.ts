@@ -1,7 +1,7 @@
 // The limits of an engine's processes: when they come into force after a start, and after a host has found the engine.
 import { PublicError } from "../../lib/errors.ts";
 import { setOomScore } from "../../lib/oom-score.ts";
-import { confine, confineStarted } from "../os/cgroup.ts";
+import { confine, confineStarted, expectMove } from "../os/cgroup.ts";
 import { holdersOf } from "../os/locks.ts";
 import { oomScoreOf } from "./engine-process.ts";
 import type { Runnable, RunnerParts } from "./runner-parts.ts";
@@ -20,14 +20,20 @@ export class Confinement {
     confine(settings.cgroups, id, [pid], context.limits, engine.processorWeight);
   }
 
-  /** Begins to limit an engine that has just been started; `fault` says how it went. */
-  started(pid: number, { engine, context }: Runnable): void {
+  /** A customer's command is about to be started, which waits for its limits. */
+  expected({ context }: Runnable): void {
+    if (context.application !== undefined) void expectMove(this.#parts.settings.cgroups);
+  }
+
+  /** Begins to limit an engine that has just been started. @returns `fault` of this start. */
+  started(pid: number, { engine, context }: Runnable): Promise<PublicError | null> {
     const { id, settings } = this.#parts;
     const confined = confineStarted(settings.cgroups, id, pid, context.limits, engine.processorWeight);
     this.#latest = confined.then(
       () => null,
       (cause: unknown) => new PublicError("The host could not limit the engine.", cause),
     );
+    return this.#latest;
   }
 
   /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */

@@ -14,7 +14,8 @@ import { readyRuntime, type RuntimeSources } from "../../engines/runtimes/runtim
 import { verdictOn } from "../../engines/safety/verdict.ts";
 import { NO_SANDBOX } from "../../engines/sandbox/sandbox.ts";
 import { PublicError } from "../../lib/errors.ts";
-import { readIfPresent, replaceFile } from "../../lib/files.ts";
+import { replaceFile } from "../../lib/files.ts";
+import { readUnleased } from "../../lib/leases.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { accountOf, canSwitchUsers, KEEPER_ACCOUNT } from "../os/accounts.ts";
 import type { HostSandbox } from "./host-sandbox.ts";
@@ -185,7 +186,7 @@ export function isApplied({ appliedFiles = [] }: Engine, name: string): boolean 
 }
 
 export function isWritten({ paths }: EngineContext<InstanceSpec>, name: string, content: string): boolean {
-  return readIfPresent(join(paths.confDir, name)) === content;
+  return readUnleased(join(paths.confDir, name)) === content;
 }
 
 export function writeFile(

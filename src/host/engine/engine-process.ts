@@ -3,6 +3,7 @@ import { closeSync, rmSync } from "node:fs";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Account, Engine, EngineContext } from "../../engines/engine.ts";
 import { commandOf } from "../../engines/installed.ts";
+import { GO } from "../../engines/sandbox/gate.ts";
 import { codeOf, PublicError } from "../../lib/errors.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { openLog } from "../os/engine-log.ts";
@@ -71,13 +72,15 @@ export function howToStop(
 
 /**
  * Starts the engine. The engine survives the host, and the next host finds it by its lock.
- * @param confine begins to limit the process, or the sandbox that it will show itself in.
+ * @param confine begins to limit the process, or the sandbox that it will show itself in. Resolves when that is done,
+ * with null or with why it failed.
+ * @throws what `confine` resolves with, for a customer's command, which does not run then.
  */
 export async function startEngine(
   engine: Engine,
   context: EngineContext<InstanceSpec>,
   folder: InstanceFolder,
-  confine: (pid: number) => void,
+  confine: (pid: number) => Promise<PublicError | null>,
 ): Promise<EngineProcess> {
   const lockFd = takeLock(folder.lock) ?? (await takeOrphanedLock(folder));
   // The host has the lock, so no engine runs, whatever these files say.
@@ -90,17 +93,21 @@ export async function startEngine(
       cwd: folder.data,
       detached: true,
       // The lock follows the three standard descriptors, and must keep its number.
-      stdio: ["ignore", log.fd, log.fd, lockFd],
+      stdio: [context.application === undefined ? "ignore" : "pipe", log.fd, log.fd, lockFd],
       ...rights,
     });
     child.unref();
-    confine(child.pid);
-    setOomScore(child.pid, oomScoreOf(engine, context));
+    const oomScore = oomScoreOf(engine, context);
+    setOomScore(child.pid, oomScore);
+    const confined = confine(child.pid);
     const exited = child.exited.then(() => undefined);
     const started = { pid: child.pid, exited, wasFound: false, hasServed: false, logStartsAt: log.startsAt };
+    if (context.application === undefined) return started;
     // Any other launcher becomes the application itself.
-    if (context.application?.sandbox.level !== "bubblewrap") return started;
-    return { ...started, pid: await sandboxedPid(child, folder), launcher: child.pid };
+    const isLaunched = context.application.sandbox.level === "bubblewrap";
+    const pid = isLaunched ? await sandboxedPid(child, folder) : child.pid;
+    await letGo(child, confined, oomScore);
+    return isLaunched ? { ...started, pid, launcher: child.pid } : started;
   } catch (error) {
     if (codeOf(error) === "ENOENT") {
       throw new PublicError(`${context.installed.program} is missing. Run: pilvi engines install`, error);
@@ -136,6 +143,33 @@ async function sandboxedPid(launcher: Bun.Subprocess, { lock }: InstanceFolder):
     await Bun.sleep(1);
   }
   return launcher.pid;
+}
+
+/** Lets a customer's command through its gate once all processes of its sandbox have their limits and their score. */
+async function letGo(
+  launcher: Bun.Subprocess,
+  confined: Promise<PublicError | null>,
+  oomScore: number,
+): Promise<void> {
+  const gate = launcher.stdin;
+  if (gate === undefined || typeof gate === "number") throw new Error("the command has no gate");
+  const fault = await confined;
+  if (fault === null) for (const pid of familyOf(launcher.pid)) setOomScore(pid, oomScore);
+  try {
+    if (fault === null) await gate.write(`${GO}\n`);
+    await gate.end();
+  } catch (error) {
+    // The sandbox has ended meanwhile; its watcher notices that.
+    if (codeOf(error) !== "EPIPE") throw error;
+  }
+  if (fault === null) return;
+  await launcher.exited;
+  throw fault;
+}
+
+/** A process with its children and theirs. */
+function familyOf(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap(familyOf)];
 }
 
 /** The score that the kernel adds to the size of the engine's first process. */

@@ -1,5 +1,6 @@
 // Waits for a line in a growing log file, with the kernel's file notifications.
-import { closeSync, openSync, readSync, statSync, watch } from "node:fs";
+import { closeSync, constants, readSync, statSync, watch } from "node:fs";
+import { openUnleased } from "../../lib/leases.ts";
 import { START_MARK } from "../os/engine-log.ts";
 
 /** How many bytes of a log are read to find why an engine ended. */
@@ -45,7 +46,7 @@ export function lineAppears(
 }
 
 /**
- * The end of a file, as text; empty when the file is missing.
+ * The end of a file, as text; empty when the file is missing, or a process has a lease on it.
  * @param fromByte the offset from which the text counts.
  */
 export function readTail(path: string, fromByte = 0): string {
@@ -59,13 +60,18 @@ export function latestStart(path: string): number {
   return at === -1 ? 0 : startsAt + at;
 }
 
-function tailOf(path: string, fromByte: number): { bytes: Buffer; startsAt: number } {
-  let fd: number;
+/** Null for a file that is missing or cannot be opened now. */
+function opened(path: string): number | null {
   try {
-    fd = openSync(path, "r");
+    return openUnleased(path, constants.O_RDONLY);
   } catch {
-    return { bytes: Buffer.alloc(0), startsAt: 0 };
+    return null;
   }
+}
+
+function tailOf(path: string, fromByte: number): { bytes: Buffer; startsAt: number } {
+  const fd = opened(path);
+  if (fd === null) return { bytes: Buffer.alloc(0), startsAt: 0 };
   try {
     const size = statSync(path).size;
     // A log that has become shorter was trimmed, and holds only its latest lines.

@@ -103,6 +103,7 @@ export class Runner {
   async start(runnable: Runnable): Promise<EngineProcess> {
     const { folder } = this.#parts;
     const { engine, context } = runnable;
+    this.#confinement.expected(runnable);
     if (this.#prepared !== context || isRebuildDue(folder)) {
       ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
       await emptyForRebuild(folder);
@@ -137,7 +138,7 @@ export class Runner {
       this.#confinement.found(running.pid, { engine, context });
     }
     const readiness = await untilReady(engine, context, folder, running, leaving);
-    // Nothing is served before the limits are in force.
+    // The instance counts as running, and is served behind the gateway, only once its limits are in force.
     const fault = await this.#confinement.fault;
     if (readiness === "ready" && fault === null) return;
     // Its files may be the cause of the failure.

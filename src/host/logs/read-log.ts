@@ -1,8 +1,10 @@
 // Answers questions about a log: a slice of its lines after a position, or as soon as it has further lines.
+import { constants } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { MAX_MESSAGE_CHARACTERS, type LogLine, type LogQuery, type LogSlice } from "../../contracts/logs.ts";
 import type { ParsedLine, ReadLine } from "../../engines/log-line.ts";
 import { codeOf } from "../../lib/errors.ts";
+import { isLeased } from "../../lib/leases.ts";
 import { START_MARK } from "../os/engine-log.ts";
 import { LogFile, SLICE_BYTES } from "./log-file.ts";
 
@@ -48,11 +50,12 @@ export async function readLog(
 }
 
 async function sliceOf(path: string, readLine: ReadLine, query: LogQuery): Promise<LogSlice> {
-  const file = await open(path, "r").catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return null;
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return NOWHERE;
+    if (isLeased(error)) return query.cursor ?? NOWHERE;
     throw error;
   });
-  if (file === null) return { lines: [], next: NOWHERE, isEnd: true, hasGap: false };
+  if (typeof file === "string") return { lines: [], next: file, isEnd: true, hasGap: false };
   try {
     const log = await LogFile.of(file);
     const line = (text: string) => markedLine(text) ?? readLine(text);

@@ -27,6 +27,8 @@ export interface CgroupBackend {
   place: string;
   /** The folders of one group: version 1 has one for each controller. */
   folders(name: string): string[];
+  /** The list of processes of the group that this process itself is in; null where it cannot be found. */
+  ownProcesses(): string | null;
   /** Has the controllers reach a group whose folders are there. */
   handOnTo(name: string): void;
   /** The files and values to write for limits; `memory` names the files for memory. */
@@ -72,6 +74,7 @@ function version2(mount: string, place: string): CgroupBackend | null {
     version: "cgroup-v2",
     place,
     folders: (name) => [join(mount, name)],
+    ownProcesses: () => ownProcesses(mount, ""),
     handOnTo: (name) => {
       const above = name.split("/").slice(0, -1);
       for (let depth = 1; depth <= above.length; depth += 1)
@@ -158,6 +161,7 @@ function version1(mount: string, place: string): CgroupBackend {
     version: "cgroup-v1",
     place,
     folders: (name) => controllers.map((controller) => join(mount, controller, name)),
+    ownProcesses: () => ownProcesses(join(mount, "memory"), "memory"),
     handOnTo: () => undefined,
     settings: (name, { maxProcesses, cpus }) => [
       [join(mount, "cpu", name, "cpu.cfs_period_us"), String(PERIOD_US)],
@@ -181,6 +185,16 @@ function version1(mount: string, place: string): CgroupBackend {
       String(Math.min(Math.round(1024 * times), 262_144)),
     ],
   };
+}
+
+/** @param controller of version 1; empty for version 2. */
+function ownProcesses(folder: string, controller: string): string | null {
+  const lines = (readIfPresent("/proc/self/cgroup") ?? "").split("\n").map((line) => line.split(":"));
+  const path = lines
+    .find(([, controllers]) => controllers === controller)
+    ?.slice(2)
+    .join(":");
+  return path === undefined ? null : join(folder, path, "cgroup.procs");
 }
 
 function processes(isCounted: boolean, folder: string, most: number | null): FileValue[] {

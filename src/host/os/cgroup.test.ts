@@ -9,7 +9,7 @@ import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
 import { findCgroups } from "./cgroup-backends.ts";
-import { confine, confineTo, dissolve, groupOf, killGroup } from "./cgroup.ts";
+import { confine, confineTo, dissolve, expectMove, groupOf, killGroup } from "./cgroup.ts";
 
 const [ours, others] = ["/first", "/second"].map((dataDir) => findCgroups(dataDir));
 
@@ -28,6 +28,14 @@ describe.skipIf(!ours || !others)("a machine with two Pilvis", () => {
       expect(ours.folders(groupOf(ours, id)).filter((folder) => !existsSync(folder))).toEqual([]);
     },
   );
+});
+
+test.skipIf(!ours)("a move that is expected leaves the host in the group that it is in", async () => {
+  const own = ours?.ownProcesses() ?? "";
+  const before = readFileSync("/proc/self/cgroup", "utf8");
+  expect(readFileSync(own, "utf8").split("\n")).toContain(String(process.pid));
+  await expectMove(ours ?? null);
+  expect(readFileSync("/proc/self/cgroup", "utf8")).toBe(before);
 });
 
 /** Programs that begin with a line: processes that make others without a pause, and a process that goes on in a child. */

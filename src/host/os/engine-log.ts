@@ -1,8 +1,20 @@
 // The file of an engine's log. The engine appends to it over all its starts, and the host frees the space of its
 // beginning, so that a byte offset stays the position of a line for as long as the file exists.
 import { randomBytes } from "node:crypto";
-import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, truncateSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
 import { codeOf } from "../../lib/errors.ts";
+import { openUnleased } from "../../lib/leases.ts";
 import { punchHole } from "../../lib/libc.ts";
 
 /** The end of a log that is kept. */
@@ -39,12 +51,17 @@ export interface OpenLog {
   startsAt: number;
 }
 
-/** Opens the log for a start of the engine, and makes it if it is missing. @param note describes the start. */
+/**
+ * Opens the log for a start of the engine, and makes it if it is missing.
+ * @param note describes the start.
+ * @throws while a process that an earlier start has left keeps the log to itself.
+ */
 export function openLog(path: string, note: string): OpenLog {
   // An earlier release kept the log of the start before beside the log.
   rmSync(`${path}.1`, { force: true });
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_OFFSET) rmSync(path);
-  const fd = openSync(path, "a", 0o600);
+  const fd = openUnleased(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
+  if (fd === null) throw new Error(`a process has a lease on ${path}`);
   try {
     const { size } = fstatSync(fd);
     const lead = size === 0 ? identityLine() : endsInLine(path, size) ? "" : "\n";
@@ -66,20 +83,21 @@ export function identityOf(fd: number): string {
 }
 
 /**
- * Frees the beginning of a log that has grown beyond what is kept.
+ * Frees the beginning of a log that has grown beyond what is kept. A log that a process has a lease on has its next turn.
  * @param canPunch whether the file system can free a part of a file; false for tests.
  */
 export async function boundLog(path: string, canPunch = true): Promise<void> {
   const { size, blocks } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 };
   const usedBytes = blocks * BLOCK_BYTES;
   if (usedBytes <= KEPT_BYTES + SLACK_BYTES) return;
-  // Blocks beyond the end, which a program can reserve, are freed by cutting the file where it ends.
-  if (usedBytes > size + SLACK_BYTES) truncateSync(path, statSync(path).size);
   const end = size - KEPT_BYTES - ((size - KEPT_BYTES) % HEAD_BYTES);
   // Everything before was freed earlier.
   const start = Math.max(HEAD_BYTES, end - usedBytes - SLACK_BYTES);
-  const fd = openSync(path, "r+");
+  const fd = openUnleased(path, constants.O_RDWR);
+  if (fd === null) return;
   try {
+    // Blocks beyond the end, which a program can reserve, are freed by cutting the file where it ends.
+    if (usedBytes > size + SLACK_BYTES) ftruncateSync(fd, fstatSync(fd).size);
     for (let at = start - (start % HEAD_BYTES); at < end; at += FREED_AT_ONCE) {
       const isFreed = canPunch && punchHole(fd, at, Math.min(FREED_AT_ONCE, end - at));
       if (!isFreed) return beginAnew(path);

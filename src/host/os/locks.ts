@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -12,6 +11,7 @@ import {
 } from "node:fs";
 import { tryLock } from "../../lib/libc.ts";
 import { codeOf } from "../../lib/errors.ts";
+import { openUnleased } from "../../lib/leases.ts";
 import { exitOf } from "./exit-watch.ts";
 import { orNull, textOf } from "./proc-files.ts";
 import { signalProcess } from "./signals.ts";
@@ -22,11 +22,14 @@ export const LOCK_FD = 3;
 /** The same number on x64 and arm64; Bun has no name for it. */
 const O_PATH = 0o10_000_000;
 
-/** Takes the lock for a new engine; null while an engine runs. The caller closes the descriptor after the start. */
+/**
+ * Takes the lock for a new engine; null while an engine runs, or a process that has the file open has a lease on it. The
+ * caller closes the descriptor after the start.
+ */
 export function takeLock(path: string): number | null {
   // An engine inherits the descriptor, and must not be able to write to it.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_CREAT, 0o600);
-  if (tryLock(fd)) return fd;
+  const fd = openUnleased(path, constants.O_RDONLY | constants.O_CREAT, 0o600);
+  if (fd === null || tryLock(fd)) return fd;
   closeSync(fd);
   return null;
 }

@@ -92,7 +92,7 @@ export function besides(target: string): string {
  * name. Another process may have made the same build meanwhile.
  */
 export function nameBuild(temporary: string, target: string): void {
-  for (const path of filesBelow(temporary)) sync(path);
+  for (const path of statSync(temporary).isFile() ? [temporary] : filesBelow(temporary)) sync(path);
   try {
     renameSync(temporary, target);
   } catch (error) {

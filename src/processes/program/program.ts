@@ -1,5 +1,5 @@
 // The program that the processes run: Bun and the built code, in the data directory, where every user can read them.
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../../lib/errors.ts";
 import { CHECKOUT_DIR } from "./checkout.ts";
@@ -127,5 +127,5 @@ function placeBun(path: string): void {
   const temporary = besides(path);
   linkOrCopy(process.execPath, temporary);
   chmodSync(temporary, 0o755);
-  renameSync(temporary, path);
+  nameBuild(temporary, path);
 }

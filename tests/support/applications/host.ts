@@ -113,7 +113,7 @@ export class ApplicationHost {
 }
 
 /** The Bun that runs the tests, which other users can read. */
-function ownEngine() {
+export function ownEngine() {
   const program = process.execPath;
   return {
     name: "application" as const,

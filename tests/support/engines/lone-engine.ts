@@ -104,7 +104,7 @@ export class LoneEngine<S extends InstanceSpec> {
     writeConfig(engine, context);
     engine.beforeStart?.(context);
     beforeStart();
-    this.#process = await startEngine(engine, context, this.folder, () => undefined);
+    this.#process = await startEngine(engine, context, this.folder, () => Promise.resolve(null));
     const never = new AbortController().signal;
     const readiness = await untilReady(engine, context, this.folder, this.#process, never);
     if (readiness !== "ready") throw new Error(`the engine is ${readiness}: ${readTail(this.folder.log, 0)}`);

@@ -1,6 +1,7 @@
 // Follows what an application writes into its file, and brings it into the log of its environment, each line once.
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
 import { codeOf } from "../../../lib/errors.ts";
+import { openUnleased } from "../../../lib/leases.ts";
 import { KEPT_BYTES } from "../../os/engine-log.ts";
 import { entriesOf, type OutputLine } from "./application-entries.ts";
 import type { EnvironmentLog } from "./environment-log.ts";
@@ -89,14 +90,16 @@ export class OutputReader {
   }
 }
 
+/** A file that is missing, or that a process has a lease on, has nothing to read. */
 function withFile(path: string, task: (file: OpenOutput) => number): number {
-  let fd: number;
+  let fd: number | null;
   try {
-    fd = openSync(path, "r");
+    fd = openUnleased(path, constants.O_RDONLY);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return 0;
     throw error;
   }
+  if (fd === null) return 0;
   try {
     return task({ fd, size: fstatSync(fd).size });
   } finally {

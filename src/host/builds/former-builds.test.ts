@@ -1,0 +1,53 @@
+// The builds of an earlier host on a disk that takes nothing any more.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync } from "node:fs";
+import { ApplicationHost, buildSpec } from "../../../tests/support/applications/host.ts";
+import { BUILD_VERSION, type Build } from "../../contracts/builds.ts";
+import { buildFolder, noteBuild, type BuildFolder } from "./build-folder.ts";
+
+let host: ApplicationHost;
+
+beforeEach(() => {
+  host = new ApplicationHost();
+});
+
+afterEach(() => host.close());
+
+/** A build as an earlier host has left it. */
+function left(state: Build["state"]): { id: string; folder: BuildFolder } {
+  const spec = buildSpec({ steps: [{ name: "build", command: "true" }] });
+  const { id, environment } = spec;
+  const folder = buildFolder(host.dataDir, id);
+  mkdirSync(folder.work, { recursive: true });
+  const at = new Date().toISOString();
+  const build: Build = {
+    version: BUILD_VERSION,
+    id,
+    environment,
+    state,
+    queuedAt: at,
+    startedAt: state === "queued" ? null : at,
+    endedAt: null,
+    steps: [],
+    failure: null,
+    isolation: null,
+  };
+  noteBuild(folder, { build, spec });
+  return { id, folder };
+}
+
+test("a build whose end cannot be kept does not keep the host from its start, and gives its room back", async () => {
+  const { id, folder } = left("running");
+  // A folder in the place of the file refuses a write at the moment when a full disk does.
+  mkdirSync(`${folder.file}.tmp`);
+  await host.start();
+  expect(host.host.builds.observe(id)).toMatchObject({ state: "failed", failure: { code: "interrupted" } });
+  expect(existsSync(folder.work)).toBe(false);
+});
+
+test("nor does a build that waits and cannot have a log", async () => {
+  const { id, folder } = left("queued");
+  mkdirSync(folder.log);
+  await host.start();
+  expect(await host.ended(id)).toMatchObject({ state: "failed" });
+});
