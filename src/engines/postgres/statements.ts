@@ -3,6 +3,7 @@ import type { SQL } from "bun";
 import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PostgresSpec } from "../../contracts/instance-spec.ts";
+import { inForeignFolder } from "../../lib/foreign-file.ts";
 import {
   MAX_TEXT_CHARACTERS,
   type StatementFigures,
@@ -30,7 +31,7 @@ const COLUMNS: Record<StatementOrder, string> = {
 const TEXT_FILE = "pg_stat_tmp/pgss_query_texts.stat";
 
 /** The file in which the engine keeps its statistics between two runs, and which it reads before it is ready. */
-const KEPT_FILE = "pg_stat/pg_stat_statements.stat";
+const [KEPT_FOLDER, KEPT_FILE] = ["pg_stat", "pg_stat_statements.stat"];
 
 /** A customer may write texts of any size, so a larger file stays unread. */
 const MAX_FILE_BYTES = 32 * 1024 ** 2;
@@ -83,9 +84,11 @@ export async function resetStatements(context: Context): Promise<void> {
 
 /** Deletes statistics that would make a start slow, for which other instances wait. See `Engine.beforeStart`. */
 export function dropLargeStatistics({ paths }: Context): void {
-  const file = join(paths.dataDir, KEPT_FILE);
-  const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > MAX_FILE_BYTES) rmSync(file, { force: true });
+  inForeignFolder(join(paths.dataDir, KEPT_FOLDER), (folder) => {
+    const file = join(folder, KEPT_FILE);
+    const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > MAX_FILE_BYTES) rmSync(file, { force: true });
+  });
 }
 
 /** Customers' databases have the extension from the start; the host's own gets it when it is first needed. */

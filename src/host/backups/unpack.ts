@@ -1,5 +1,6 @@
 // Unpacks the stream of a backup into a new data folder, as the user of the instance.
 import {
+  chmodSync,
   chownSync,
   closeSync,
   existsSync,
@@ -51,7 +52,10 @@ export function foldersOf({ folder }: Build): { dataDir: string; workDir: string
   return { dataDir: join(folder, "data"), workDir: join(folder, "work") };
 }
 
-/** Makes the folders of a build anew, for the user of the instance. */
+/**
+ * Makes the folders of a build anew, for the user of the instance. That user passes through the folder that they are in, and
+ * cannot write to it: a program of the restore, which runs over a customer's data, must not put a link in their place.
+ */
 export function emptyFolders(build: Build): void {
   const { account } = build.context;
   const { dataDir, workDir } = foldersOf(build);
@@ -59,8 +63,9 @@ export function emptyFolders(build: Build): void {
     rmSync(path, { recursive: true, force: true });
     mkdirSync(path, { mode: 0o700 });
   }
-  for (const path of account === null ? [] : [build.folder, dataDir, workDir])
-    chownSync(path, account?.uid ?? 0, account?.gid ?? 0);
+  if (account === null) return;
+  for (const path of [dataDir, workDir]) chownSync(path, account.uid, account.gid);
+  chmodSync(build.folder, 0o711);
 }
 
 /**

@@ -1,5 +1,5 @@
 // The folder of a build: its state, its source, its log and the tree in which it works; and the release that it becomes.
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import {
   BUILD_VERSION,
@@ -134,6 +134,9 @@ export async function publishRelease(
   };
   replaceFile(join(unfinished, "release.json"), JSON.stringify(release), 0o600);
   renameSync(folder.app, join(unfinished, "app"));
+  // Where the sandbox is weak, a step of the build can put a link in the place of its tree.
+  if (!lstatSync(join(unfinished, "app")).isDirectory())
+    throw new PublicError("The build has put something else in the place of its files.");
   if (account !== null) chownSync(unfinished, 0, account.gid);
   chmodSync(unfinished, 0o750);
   await failpoint("host.build.moved");

@@ -2,6 +2,7 @@
 import {
   chownSync,
   closeSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -51,8 +52,13 @@ export function parsePosition(lsn: string): LogPosition {
   return { file, byte };
 }
 
-/** Puts the files together from their segments. @throws RestoreFault when a file is missing. */
+/**
+ * Puts the files together from their segments. The unpacked data may have brought a link in the place of any of them, and
+ * its program could not read what that leads to.
+ * @throws RestoreFault when a file is missing.
+ */
 export async function assembleLog({ account, signal }: RestoreContext, folder: string): Promise<LogFile[]> {
+  if (!lstatSync(folder).isDirectory()) throw foreign();
   const files: LogFile[] = [];
   const segments = readdirSync(folder).flatMap((name) => {
     const digits = SEGMENT.exec(name)?.[1];
@@ -72,6 +78,7 @@ export async function assembleLog({ account, signal }: RestoreContext, folder: s
     try {
       for (const { name } of parts) {
         signal.throwIfAborted();
+        if (!lstatSync(join(folder, name)).isFile()) throw foreign();
         const part = readFileSync(join(folder, name));
         for (let done = 0; done < part.length;) done += writeSync(fd, part, done);
         scan.push(part);
@@ -135,6 +142,10 @@ function isGroup({ from }: LogMark): boolean {
 
 function missing(number: number): RestoreFault {
   return new RestoreFault(`The binary log ${binlogName(number)}, or a part of it, is missing.`);
+}
+
+function foreign(): RestoreFault {
+  return new RestoreFault("The data of the backup has something else in the place of its log.");
 }
 
 function damaged({ number, damagedAt }: LogFile): RestoreFault {

@@ -8,7 +8,7 @@ import { parseLsn, segmentNumber } from "./lsn.ts";
 
 const HISTORY_NAME = /^([0-9A-F]{8})\.history$/;
 /** A line takes some 60 bytes and stands for a restore. */
-const MAX_HISTORY_BYTES = 1024 ** 2;
+export const MAX_HISTORY_BYTES = 1024 ** 2;
 const HISTORY_LINE = /^(\d+)\t([0-9A-F]{1,8}\/[0-9A-F]{1,8})\t/;
 
 /** The timeline that a log ends on, and where it left its ancestors, the oldest first. */

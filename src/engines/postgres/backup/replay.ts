@@ -1,11 +1,11 @@
 // One run of Postgres that replays its log up to a target, and ends.
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeForeign } from "../../../lib/foreign-file.ts";
+import { inForeignFolder, readForeign, writeForeign } from "../../../lib/foreign-file.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { presentable } from "../../../lib/presentable.ts";
 import { RestoreFault, type RestoreContext } from "../../backup.ts";
 import { readControlFile } from "../control-file.ts";
+import { MAX_HISTORY_BYTES } from "./lineage.ts";
 import { parseLsn } from "./lsn.ts";
 import { startPrivately, type PrivateServer } from "./private-server.ts";
 
@@ -116,7 +116,8 @@ function settingsOf({ installed }: RestoreContext, target: ReplayTarget): string
 function switchpoint(dataDir: string): bigint {
   const timeline = readControlFile(dataDir)?.timeline ?? 0;
   const name = `${timeline.toString(16).toUpperCase().padStart(8, "0")}.history`;
-  const lines = readFileSync(join(dataDir, "pg_wal", name), "utf8").split("\n");
+  const read = (folder: string) => readForeign(join(folder, name), MAX_HISTORY_BYTES);
+  const lines = (inForeignFolder(join(dataDir, "pg_wal"), read) ?? "").split("\n");
   const [, lsn] = /^\d+\t([0-9A-F]+\/[0-9A-F]+)\t/.exec(lines.findLast((line) => line !== "") ?? "") ?? [];
   if (lsn === undefined) throw new Error(`${name} names no position`);
   return parseLsn(lsn);
