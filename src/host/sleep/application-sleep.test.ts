@@ -1,4 +1,5 @@
 // The sleep of applications: real processes behind a real edge, put to sleep when no request needs them.
+import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ApplicationHost, applicationSpec } from "../../../tests/support/applications/host.ts";
 import { routeOf } from "../../../tests/support/engines/lone-edge.ts";
@@ -220,11 +221,16 @@ test("an application that the next host finds runs for its whole idle time", asy
 test("a host that takes over in the middle of a suspension ends it, and answers the request that waits", async () => {
   await begin({ variables: { END_MS: "5000" } });
   const [before] = pids();
-  void host.host.suspend(spec.id).catch(() => undefined);
-  const log = instanceFolder(host.dataDir, spec.id).log;
+  // A host that is killed there leaves a recorded sleep and a process that ends. One that lives on in this process instead
+  // would end the next process too.
+  const { log, manifest: path } = instanceFolder(host.dataDir, spec.id);
+  const { sleep, ...manifest } = await Bun.file(path).json();
+  const since = new Date().toISOString();
+  writeFileSync(path, JSON.stringify({ ...manifest, state: "asleep", sleep: { ...sleep, since } }));
+  process.kill(Number(before), "SIGTERM");
   await until("it is being stopped", async () => (await Bun.file(log).text()).includes("ending well"));
-  const answer = get({ method: "POST", body: "body" });
   await host.restart();
+  const answer = get({ method: "POST", body: "body" });
   expect(await answer).toBe("200 POST 4");
   expect(pids()).not.toContain(before);
   expect(observed()).toMatchObject({ state: "running", crashes: 0, sleep: { wakes: 1 } });
