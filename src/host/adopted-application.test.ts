@@ -1,4 +1,5 @@
-// Applications that a later host finds running: those that have served go on, a release that has not is still judged.
+// Applications that a later host finds running. An application that has served goes on; any other is judged by its health
+// path.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
 import { until } from "../../tests/support/pilvi/pilvi.ts";

@@ -115,6 +115,11 @@ function addName(path: string, name: string): void {
   renameSync(temporary, name);
 }
 
+/** Whether a path is a folder, and no link to one. */
+export function isFolderItself(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** Gives a tree to a user, each folder after its content; a link itself is given, never its target. */
 export function chownTree(path: string, { uid, gid }: { uid: number; gid: number }): void {
   if (lstatSync(path).isDirectory()) {

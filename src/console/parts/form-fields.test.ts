@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { valuesOf, valuesSince } from "./form-fields.ts";
 
-test("what was typed after a form had been sent stays, also the loss of a value", () => {
+test("a field that was changed or emptied after the form was sent keeps that", () => {
   const sent = { name: "shop", size: "1gb", branch: undefined, port: 80 };
   const present = { name: "store", size: "1gb", branch: undefined, port: undefined, runtime: "node" };
   expect(valuesSince(sent, present)).toStrictEqual({ name: "store", port: undefined, runtime: "node" });

@@ -1,8 +1,8 @@
 // Folders of a release that a running application can write to: in memory, so that what it writes counts as its own
 // memory and ends with its process. They begin with the files that the release has there.
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Runtime } from "../../contracts/application.ts";
+import { isFolderItself } from "../../lib/files.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { Mount } from "../sandbox/sandbox.ts";
 
@@ -33,8 +33,5 @@ function placeOf(index: number): string {
 /** A link may lead anywhere, so a path with a link in it is none of the folders. */
 function isFolder(app: string, folder: string): boolean {
   const parts = folder.split("/");
-  return parts.every((_, index) => {
-    const path = join(app, ...parts.slice(0, index + 1));
-    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  });
+  return parts.every((_, index) => isFolderItself(join(app, ...parts.slice(0, index + 1))));
 }

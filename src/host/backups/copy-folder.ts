@@ -5,7 +5,8 @@ import { PublicError } from "../../lib/errors.ts";
 import { DISK_IS_FULL } from "../journal/instance-journal.ts";
 import { diskUseOf } from "../os/disk-use.ts";
 import { complaintOf, runInBackground } from "./background-program.ts";
-import { isFolderItself, removeLeftOut, type LeftOut } from "./left-out.ts";
+import { isFolderItself } from "../../lib/files.ts";
+import { removeLeftOut, type LeftOut } from "./left-out.ts";
 import { foldersOf, type Build } from "./unpack.ts";
 
 /** More files than any instance has. */

@@ -1,7 +1,8 @@
 // Removes from the copy of a data folder what a copy must not have. The names and links in it are in the instance's hands.
-import { lstatSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isFolderItself } from "../../lib/files.ts";
 import { removeTrees } from "../../lib/tree-removal.ts";
 
 /** What a copy must not have, by the paths in it. */
@@ -42,9 +43,4 @@ export async function removeLeftOut(
     for (let first = 0; first < trees.length; first += TREES_AT_ONCE)
       await removeTrees(trees.slice(first, first + TREES_AT_ONCE), signal);
   }
-}
-
-/** Whether a path is a folder, and no link to one. */
-export function isFolderItself(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

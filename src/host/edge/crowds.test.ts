@@ -103,7 +103,7 @@ test.each([
   await until("it has room again", async () => (await statusOf(session, second)) === 200);
 });
 
-test("one environment has its share of what is free", async () => {
+test("one environment gets its share of the free requests and no more", async () => {
   const [first = "", second = ""] = ENVIRONMENTS;
   for (const last of [3, 4, 5, 6, 7, 8]) hold(sessionFrom(`127.0.0.${last}`), first, 45);
   await until("all are held or refused", () => held() + refusals.length === 270);

@@ -65,7 +65,7 @@ test("the end of a log is empty meanwhile, and a question about it is answered a
   expect(readTail(path)).toContain("test 1.0 starts");
 });
 
-test("what an application has written waits for a turn in which the file can be read", async () => {
+test("the output of an application stays in its file while the application has a lease on that", async () => {
   const disk = new LogsOnDisk();
   try {
     disk.write("a line\n");

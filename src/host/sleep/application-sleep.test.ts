@@ -221,8 +221,8 @@ test("an application that the next host finds runs for its whole idle time", asy
 test("a host that takes over in the middle of a suspension ends it, and answers the request that waits", async () => {
   await begin({ variables: { END_MS: "5000" } });
   const [before] = pids();
-  // A host that is killed there leaves a recorded sleep and a process that ends. One that lives on in this process instead
-  // would end the next process too.
+  // A host that is killed in a suspension leaves a recorded sleep, and a process that ends. The test writes both itself:
+  // a host that has only been let go would end the process of the next host too.
   const { log, manifest: path } = instanceFolder(host.dataDir, spec.id);
   const { sleep, ...manifest } = await Bun.file(path).json();
   const since = new Date().toISOString();

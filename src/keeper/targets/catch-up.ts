@@ -64,7 +64,7 @@ export async function catchUp(catchingUp: CatchingUp): Promise<number> {
   return copied;
 }
 
-/** Deletes objects at a target, except for those that were stored again meanwhile. */
+/** Carries out noted deletions at a target. An object that was stored again after its note stays. */
 export async function deleteNoted(kept: KeptTarget, deletions: Deletion[]): Promise<void> {
   await forEachLimited(deletions, DELETES_AT_ONCE, async (deletion) => {
     await kept.use(async (target) => {

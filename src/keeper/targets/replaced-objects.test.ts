@@ -88,7 +88,7 @@ async function completeSegment(): Promise<void> {
   await log.deletePieces(({ segment }) => segment === SECOND);
 }
 
-/** The segments of the plan for the latest state that a target alone gives; it throws when there is none. */
+/** Plans a restore to the latest state from one target alone. @returns the segments of the plan. @throws without a plan. */
 async function planOf(target: MemoryTarget) {
   const objects: ObjectStore = {
     put: () => Promise.reject(new Error("it is only read")),

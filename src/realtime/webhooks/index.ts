@@ -59,8 +59,8 @@ export interface WebhooksOptions {
  * Delivery is at least once: the customer may see a batch twice, when the answer was lost or the process ended before
  * it came. A batch is in the spool before its first attempt, so of what happened before a kill of the process no more is
  * lost than the batched events of the last 50 ms and departures that are held back. The next process knows none of the
- * former connections: it reports no departure of clients that do not return, and an arrival of those that do. A power cut
- * may lose some seconds. An orderly end loses nothing.
+ * former connections. It reports no departure of a client that does not return, and an arrival of a client that does. A
+ * power cut may lose some seconds. An orderly end loses nothing.
  */
 export class Webhooks implements ApplicationEvents {
   /** Batches and attempts. */

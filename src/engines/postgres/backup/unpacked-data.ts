@@ -1,8 +1,9 @@
 // Checks unpacked data before a Postgres may start over it: whether it is the backup that its facts describe.
-import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BackupFacts } from "../../../contracts/keeper.ts";
 import { readForeign, writeForeign } from "../../../lib/foreign-file.ts";
+import { isFolderItself } from "../../../lib/files.ts";
 import { RestoreFault, type RestoreContext } from "../../backup.ts";
 import { firstNumbers } from "../../versions.ts";
 import { readControlFile, type ControlFile } from "../control-file.ts";
@@ -33,7 +34,7 @@ export function adopt(context: RestoreContext): { facts: PostgresFacts; control:
   if (facts === null) throw new RestoreFault("The backup is none of a Postgres.");
   const major = firstNumbers(installed.version, 1);
   const control = readControlFile(dataDir);
-  if (control === null || !isFolder(join(dataDir, "pg_wal")))
+  if (control === null || !isFolderItself(join(dataDir, "pg_wal")))
     throw new RestoreFault("The backup is not complete: its data lacks the files that a start needs.");
   if (readForeign(join(dataDir, "PG_VERSION"), MAX_VERSION_BYTES).trim() !== major)
     throw new RestoreFault(`The data of the backup is not that of a Postgres ${major}.`);
@@ -74,12 +75,8 @@ function checkStopped(facts: PostgresFacts, control: ControlFile): void {
     throw new RestoreFault("The data of the backup is not that of a Postgres that ended cleanly.");
 }
 
-function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
 /** A folder that is missing is made by nobody, so that the start says what is missing. */
 function emptyFolder(path: string): void {
-  if (!isFolder(path)) return;
+  if (!isFolderItself(path)) return;
   for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true });
 }

@@ -48,7 +48,7 @@ describe("a present spec", () => {
     expect(isRotation(specWith({}), specWith(both))).toBe(true);
   });
 
-  test("with another address is none, whatever the password", () => {
+  test("with another address is no rotation, whatever the password", () => {
     const moved = {
       DATABASE_URL: "postgresql://app:former@cloud.example:20000/main",
       DB_HOST: "cloud.example",
@@ -58,7 +58,7 @@ describe("a present spec", () => {
     expect(isRotation(specWith({}), specWith(tls))).toBe(false);
   });
 
-  test("with another variable is none", () => {
+  test("with another variable is no rotation", () => {
     expect(isRotation(specWith({}), specWith({ ...rotated, GREETING: "hello" }))).toBe(false);
   });
 
