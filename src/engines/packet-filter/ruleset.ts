@@ -83,10 +83,22 @@ ${FAMILIES.map(connectRules).join("\n")}
 ${elementsOf(rules)}`;
 }
 
-/** Brings a table that is there to the elements, in one transaction. */
+/** Brings a table that is there to the elements, whatever it has, in one transaction. */
 export function elementsScript(rules: Rules): string {
   const flushes = ["users", "reached", "owned", "open"].map((set) => `flush set inet ${rules.table} ${set}`);
   return `${flushes.join("\n")}\n${elementsOf(rules)}`;
+}
+
+/**
+ * Brings a table that has the elements of the former rules to those of others, in one transaction; empty where they are
+ * the same. The kernel takes some 15 ms to be done with elements that go, and next to nothing for elements that come.
+ */
+export function changeScript(former: Rules, rules: Rules): string {
+  const [before, after] = [setsOf(former), setsOf(rules)];
+  return (
+    commandsOf("delete", rules.table, differenceOf(before, after)) +
+    commandsOf("add", rules.table, differenceOf(after, before))
+  );
 }
 
 /** Removes the table, which may be absent. */
@@ -119,16 +131,32 @@ function openingSets({ name, suffix }: (typeof FAMILIES)[number]): string {
   set refused${suffix} { typeof ${answer}; ${rest} }`;
 }
 
-function elementsOf({ table, uids, reached, owned, open }: Rules): string {
-  const pairs = (list: Rules["reached"]) => list.map(([uid, port]) => `${uid} . ${port}`);
-  const sets: [name: string, elements: string[]][] = [
-    ["users", uids.map(String)],
-    ["reached", pairs(reached)],
-    ["owned", pairs(owned)],
-    ["open", open.map(String)],
-  ];
-  return sets
-    .filter(([, elements]) => elements.length > 0)
-    .map(([name, elements]) => `add element inet ${table} ${name} { ${[...new Set(elements)].join(", ")} }\n`)
+function elementsOf(rules: Rules): string {
+  return commandsOf("add", rules.table, setsOf(rules));
+}
+
+/** The elements of each set, by its name. */
+type Sets = Record<"users" | "reached" | "owned" | "open", ReadonlySet<string>>;
+
+function setsOf({ uids, reached, owned, open }: Rules): Sets {
+  const pairs = (list: Rules["reached"]) => new Set(list.map(([uid, port]) => `${uid} . ${port}`));
+  return {
+    users: new Set(uids.map(String)),
+    reached: pairs(reached),
+    owned: pairs(owned),
+    open: new Set(open.map(String)),
+  };
+}
+
+/** The elements of the sets that the others do not have. */
+function differenceOf(sets: Sets, others: Sets): Sets {
+  const of = (name: keyof Sets) => new Set([...sets[name]].filter((element) => !others[name].has(element)));
+  return { users: of("users"), reached: of("reached"), owned: of("owned"), open: of("open") };
+}
+
+function commandsOf(verb: "add" | "delete", table: string, sets: Sets): string {
+  return Object.entries(sets)
+    .filter(([, elements]) => elements.size > 0)
+    .map(([name, elements]) => `${verb} element inet ${table} ${name} { ${[...elements].join(", ")} }\n`)
     .join("");
 }

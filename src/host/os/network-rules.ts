@@ -9,6 +9,7 @@ import {
   type PacketFilter,
 } from "../../engines/packet-filter/packet-filter.ts";
 import {
+  changeScript,
   elementsScript,
   removalScript,
   wholeScript,
@@ -55,8 +56,8 @@ export class NetworkRules {
   readonly #open = new Map<string, readonly number[]>();
   #filter: Promise<PacketFilter | null> | undefined;
   #isMade = false;
-  /** The elements that the kernel has as far as is known; null when that is to be looked at. */
-  #elements: string | null = null;
+  /** The rules that the kernel has as far as is known; null when that is to be looked at. */
+  #known: Rules | null = null;
   /**
    * `wanted` counts the changes of grants, open ports and ports of instances; `made` is the count whose rules the kernel
    * has.
@@ -163,7 +164,7 @@ export class NetworkRules {
   #checkSoon(): void {
     this.#check ??= setTimeout(() => {
       this.#check = undefined;
-      this.#elements = null;
+      this.#known = null;
       // The log says why it failed, and the next start tries again.
       void this.#written().catch(() => undefined);
     }, CHECK_DELAY_MS);
@@ -187,21 +188,21 @@ export class NetworkRules {
     if (filter === null) return;
     const rules = this.#rules();
     const { wanted } = this.#changes;
-    const elements = elementsScript(rules);
-    // A build mostly reaches what its application reaches, and the kernel takes some 20 ms for a transaction.
-    if (elements === this.#elements) {
+    const script = this.#known === null ? elementsScript(rules) : changeScript(this.#known, rules);
+    // A build mostly reaches what its application reaches.
+    if (script === "") {
       this.#changes.made = wanted;
       return this.#checkSoon();
     }
     try {
-      // A table that somebody else has removed is made anew.
-      if (this.#isMade) await filter.run(elements).catch(() => filter.run(wholeScript(rules)));
+      // A table that somebody else has removed or changed is made anew.
+      if (this.#isMade) await filter.run(script).catch(() => filter.run(wholeScript(rules)));
       else await filter.run(wholeScript(rules));
       this.#isMade = true;
-      this.#elements = elements;
+      this.#known = rules;
       this.#changes.made = wanted;
     } catch (error) {
-      this.#elements = null;
+      this.#known = null;
       log.error({ error }, "the network rules could not be set");
       throw new PublicError("The host could not set its network rules; its log says why.");
     }
