@@ -19,6 +19,17 @@ export function settled(processes: readonly ApplicationProcess[], wakeAt: Date |
   };
 }
 
+/** The outcome of a run after which processes still end, so that another run is due soon. */
+export function beforeEnding(outcome: Outcome): Outcome {
+  const { result } = outcome;
+  if (result === "gone" || !result.settled) return outcome;
+  const soon = Date.now() + ENDING_MS;
+  return {
+    ...outcome,
+    result: { settled: true, againAt: new Date(Math.min(soon, result.againAt?.getTime() ?? soon)) },
+  };
+}
+
 /** Processes are ending. */
 export function ending(): Outcome {
   return again(ENDING_MS, null);

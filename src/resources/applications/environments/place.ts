@@ -4,13 +4,9 @@ import { failpoint } from "../../../lib/failpoint.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { freePorts, PortsTaken } from "../../shared/ports.ts";
-import { eraseProcess, insertProcess, processesOf, type ApplicationProcess } from "./processes.ts";
-import { pruneReleases } from "./releases.ts";
+import { eraseProcess, insertProcess, type ApplicationProcess } from "./processes.ts";
 import type { UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
-
-/** Of how many swaps processes may retire at once; more swaps than that end the oldest early. */
-const MAX_RETIRING = 2;
 
 /** Processes that are needed. */
 export interface WantedProcesses {
@@ -97,27 +93,4 @@ export async function endProcesses<Process extends { id: string }>(
   const ended = processes.filter((process) => !running.includes(process));
   await removeProcesses(context, host, ended);
   return running;
-}
-
-/**
- * Ends each process whose time is over, and removes releases that only such processes needed.
- * @returns all processes that still run.
- */
-export async function endRetired(
-  context: KindContext,
-  host: ServedHost,
-  environment: EnvironmentRow,
-): Promise<ApplicationProcess[]> {
-  const processes = await processesOf(context.db, environment.id);
-  const retiring = processes.filter(({ state }) => state === "retiring");
-  const kept = new Set([...new Set(retiring.map(({ digest }) => digest))].slice(-MAX_RETIRING));
-  const surplus = retiring.filter(({ digest }) => !kept.has(digest));
-  const over = [...new Set([...processes.filter(isOver), ...surplus])];
-  const running = await endProcesses(context, host, over);
-  if (running.length < over.length) await pruneReleases(context, host, environment);
-  return processes.filter((process) => !over.includes(process) || running.includes(process));
-}
-
-function isOver({ retiresAt }: ApplicationProcess): boolean {
-  return retiresAt !== null && retiresAt.getTime() <= Date.now();
 }

@@ -24,7 +24,7 @@ import { ensureBackgroundPlaced, ensureBackgroundRuns } from "./background.ts";
 import { followRotation } from "./credentials.ts";
 import { processInputs } from "./inputs.ts";
 import { again, ending, settled } from "./outcomes.ts";
-import { ensurePlaced, endProcesses, endRetired, removeProcesses, specOfProcess } from "./place.ts";
+import { ensurePlaced, endProcesses, removeProcesses, specOfProcess } from "./place.ts";
 import {
   backgroundRunsOf,
   promoteProcesses,
@@ -34,6 +34,7 @@ import {
   type BackgroundRun,
 } from "./processes.ts";
 import { removeEnvironment } from "./remove.ts";
+import { besideRetired } from "./retired.ts";
 import { pruneReleases } from "./releases.ts";
 import { digestOf, processSpecOf, type UnplacedSpec } from "./spec.ts";
 import {
@@ -86,9 +87,10 @@ export function reconcileEnvironment(context: KindContext): Reconcile {
     const watch = watchDeletion(async () => hasEnded(await loadEnvironment(db, id), environment), signal);
     try {
       const ends = AbortSignal.any([signal, watch.deleted]);
-      const processes = await endRetired(context, host, environment);
       const background = await backgroundRunsOf(db, id);
-      return await reconcile({ context, host, environment, processes, background, signal: ends });
+      return await besideRetired(context, host, environment, (processes) =>
+        reconcile({ context, host, environment, processes, background, signal: ends }),
+      );
     } catch (error) {
       if (watch.deleted.aborted) return again(0, null);
       throw error;
@@ -282,7 +284,7 @@ async function promote(run: Run, order: Order, next: ApplicationProcess[]): Prom
 
 /** The former process goes on; the deployment has failed, or the change is not in force. */
 async function refuse(
-  { context, host, environment, processes }: Run,
+  { context, host, environment }: Run,
   { deployment, isRollout, ...order }: Pick<Order, "deployment" | "isRollout" | "digest" | "replicas">,
   reason: string,
 ): Promise<void> {
@@ -292,8 +294,6 @@ async function refuse(
     if (isRollout) await endDeployment(tx, deployment, { status: "deployment.failed", reason });
     else await writeRefusal(tx, environment.id, { digest: refusalOf(order), reason });
   });
-  const placed = await processesOf(db, environment.id);
-  const known = new Set(processes.filter(({ state }) => state !== "starting").map(({ id }) => id));
-  const refused = placed.filter(({ id }) => !known.has(id));
+  const refused = (await processesOf(db, environment.id)).filter(({ state }) => state === "starting");
   await removeProcesses(context, host, refused);
 }

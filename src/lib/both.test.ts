@@ -1,0 +1,20 @@
+// Two tasks at the same time: nothing of them is under way when their results, or a failure, are told.
+import { expect, test } from "bun:test";
+import { both } from "./both.ts";
+
+test("gives both results", async () => {
+  expect(await both(Promise.resolve(1), Promise.resolve("two"))).toEqual([1, "two"]);
+});
+
+test("tells a failure only after the other task has ended", async () => {
+  const other = Promise.withResolvers<void>();
+  let isTold = false;
+  const told = both(Promise.reject(new Error("the first failed")), other.promise).catch((error: Error) => {
+    isTold = true;
+    return error.message;
+  });
+  await Bun.sleep(0);
+  expect(isTold).toBe(false);
+  other.resolve();
+  expect(await told).toBe("the first failed");
+});
