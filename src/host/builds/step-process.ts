@@ -4,7 +4,7 @@ import type { Account } from "../../engines/engine.ts";
 import { AWAIT_GO, GO } from "../../engines/sandbox/gate.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import type { CgroupBackend, GroupLimits } from "../os/cgroup-backends.ts";
-import { confineTo, killGroup, weigh } from "../os/cgroup.ts";
+import { confineStartedTo, killGroup } from "../os/cgroup.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import { holdersOf, takeLock } from "../os/locks.ts";
 import { canLimitProcesses } from "../os/process-limit.ts";
@@ -58,10 +58,7 @@ export async function runStep(options: StepOptions, signal: AbortSignal): Promis
   const kill = () => child.kill("SIGKILL");
   signal.addEventListener("abort", kill);
   try {
-    if (cgroups !== null) {
-      confineTo(cgroups, group, [child.pid], limits);
-      weigh(cgroups, group, BUILD_WEIGHT);
-    }
+    if (cgroups !== null) await confineStartedTo(cgroups, group, child.pid, limits, BUILD_WEIGHT);
     setOomScore(child.pid, CUSTOMER_OOM_SCORE);
     if (signal.aborted) kill();
     else await child.stdin.write(`${GO}\n`);

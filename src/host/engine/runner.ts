@@ -31,8 +31,6 @@ import { cannotSave } from "./saving.ts";
 import { UnsavedDataError } from "./failure-handler.ts";
 import type { Runnable, RunnerParts } from "./runner-parts.ts";
 
-export type { Runnable, RunnerParts } from "./runner-parts.ts";
-
 /** The engine's runner, as the rest of the host sees it. */
 export type EngineRunner = Pick<Runner, keyof Runner>;
 
@@ -212,6 +210,8 @@ export class Runner {
   /** A customer's program may have given its lock away; its group holds it all the same. */
   async #endGroup(): Promise<void> {
     const { id, settings } = this.#parts;
+    // A start that was cut short may still be making the group.
+    await this.#confinement.fault;
     // An instance of an earlier host may be an application that nothing was chosen for yet.
     const isApplication = this.#runnable === null || this.#runnable.context.application !== undefined;
     if (isApplication && !(await killGroup(settings.cgroups, id)))

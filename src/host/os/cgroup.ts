@@ -1,6 +1,6 @@
 // Limits the memory, processes and processor of an instance with a cgroup, where the machine allows it.
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdir, rmdir, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { EDGE_ID } from "../../contracts/edge-id.ts";
@@ -57,10 +57,7 @@ export async function expectMove(backend: CgroupBackend | null): Promise<void> {
   await writeFile(own, String(process.pid), { flag: "r+" }).catch(() => undefined);
 }
 
-/**
- * Like `confine`, for a process that has just begun. The kernel takes some 10 ms to move a process, so nothing else of
- * the host waits for that. The group and its limits are there when the call returns, the process when it resolves.
- */
+/** Like `confine`, for a process that has just begun, while the host does other work. */
 export async function confineStarted(
   backend: CgroupBackend | null,
   id: string,
@@ -69,7 +66,22 @@ export async function confineStarted(
   weight = 1,
 ): Promise<void> {
   if (backend === null || !isGrouped(limits)) return;
-  const folders = ensureGroup(backend, id, { ...groupLimitsOf(limits), cpus: null });
+  await confineStartedTo(backend, id, pid, { ...groupLimitsOf(limits), cpus: null }, weight);
+}
+
+/**
+ * Like `confineStarted`, for a process outside any instance. The kernel takes some 10 ms to move a process, and makes and
+ * deletes no group meanwhile, so the host itself does not wait for any of them.
+ */
+export async function confineStartedTo(
+  backend: CgroupBackend,
+  id: string,
+  pid: number,
+  limits: GroupLimits,
+  weight: number,
+): Promise<void> {
+  for (const folder of backend.folders(groupOf(backend, id))) await mkdir(folder, { recursive: true });
+  const folders = ensureGroup(backend, id, limits);
   weigh(backend, id, weight);
   await moveWithChildren(folders, pid);
 }
@@ -104,7 +116,7 @@ export function yieldProcessor(backend: CgroupBackend | null, id: string, limits
 }
 
 /** Sets how a group shares the processor with the others, as a multiple of the kernel's default. */
-export function weigh(backend: CgroupBackend, id: string, times: number): void {
+function weigh(backend: CgroupBackend, id: string, times: number): void {
   writeFileSync(...backend.weight(groupOf(backend, id), times));
 }
 
@@ -192,7 +204,7 @@ export async function dissolve(backend: CgroupBackend | null, id: string): Promi
   for (const folder of backend.folders(groupOf(backend, id))) {
     // A killed process still counts for a moment.
     const giveUpAt = performance.now() + DISSOLVE_TIMEOUT_MS;
-    while (!isDissolved(folder) && performance.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
+    while (!(await isDissolved(folder)) && performance.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
   }
 }
 
@@ -252,9 +264,9 @@ function numberIn(path: string): number {
  * Deletes a group's folder.
  * @returns false while it has processes. An empty group is harmless, and the next start uses it again.
  */
-function isDissolved(folder: string): boolean {
+async function isDissolved(folder: string): Promise<boolean> {
   try {
-    rmdirSync(folder);
+    await rmdir(folder);
   } catch (error) {
     if (codeOf(error) === "EBUSY") return false;
     if (codeOf(error) !== "ENOENT") throw error;
