@@ -1,7 +1,7 @@
 // The stream of a backup: the output of programs that copy an instance's data, one after the other.
 import type { BackupFacts } from "../../contracts/keeper.ts";
 import type { ColdCopy, CopyCommand, CopyFacts, EngineBackup, HotFacts } from "../../engines/backup.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";

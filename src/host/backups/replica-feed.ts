@@ -4,7 +4,7 @@ import type { ArchiveState, LogState, Watermark } from "../../contracts/keeper.t
 import type { EngineLog, EngineReplica } from "../../engines/backup.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 import type { EngineProcess } from "../engine/engine-process.ts";
 import type { DataSource } from "./data-source.ts";
 import type { KeeperClient } from "./keeper-client.ts";

@@ -2,7 +2,7 @@
 import type { RouteUse } from "../../engines/edge.ts";
 import type { Certificate } from "../../engines/engine.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 import type { EdgeInstance } from "./wake-queue.ts";
 
 /** The part of the logs that belongs to the edge. */

@@ -1,7 +1,7 @@
 // Has a running edge show the certificate of now.
 import type { Certificate } from "../../engines/engine.ts";
 import type { EngineEdge } from "../../engines/edge.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 import type { EdgeHost } from "./edge-host.ts";
 
 /** The engine that runs as the edge. */

@@ -6,7 +6,8 @@ import type { Condition } from "../manifest/instance-state.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { madeDatabasesOf, missingDatabases, pendingDatabases } from "../manifest/made-databases.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
-import type { EngineRunner, Runnable } from "./runner.ts";
+import type { EngineRunner } from "./runner.ts";
+import type { Runnable } from "./runner-parts.ts";
 
 /** The parts that apply the contents of an instance. */
 export interface ContentsParts {

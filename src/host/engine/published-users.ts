@@ -2,7 +2,7 @@
 import { primaryOf } from "../../contracts/instance-spec.ts";
 import type { UserList } from "../../engines/users.ts";
 import { withUsersOf } from "../manifest/known-users.ts";
-import type { Runnable } from "./runner.ts";
+import type { Runnable } from "./runner-parts.ts";
 
 /** The result of a look at the users of a running engine. */
 export interface UsersLook {

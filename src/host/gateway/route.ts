@@ -7,7 +7,7 @@ import type { Condition, State } from "../manifest/instance-state.ts";
 import { addressOf, type HostSettings } from "../engine/context.ts";
 import { enginePaths, type InstanceFolder } from "../os/layout.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 
 /** A stopped instance is about to start or to be removed. */
 const STATES: Record<State, RouteState | null> = {

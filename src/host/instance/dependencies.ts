@@ -8,7 +8,8 @@ import type { HostBackups } from "../backups/host-backups.ts";
 import type { HostSettings } from "../engine/context.ts";
 import type { InstanceGateway } from "../gateway/gateway-link.ts";
 import type { Transition } from "../lifecycle/machine.ts";
-import type { EngineRunner, RunnerParts } from "../engine/runner.ts";
+import type { EngineRunner } from "../engine/runner.ts";
+import type { RunnerParts } from "../engine/runner-parts.ts";
 import type { WarmPool } from "../provisioning/warm-pool.ts";
 import type { StartLimiter } from "../engine/start-limiter.ts";
 

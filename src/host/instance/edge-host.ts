@@ -6,7 +6,7 @@ import type { Log } from "../../lib/log.ts";
 import type { EdgeHost } from "../edge/edge-host.ts";
 import type { EdgeInstance } from "../edge/wake-queue.ts";
 import type { HostSettings } from "../engine/context.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 import { EdgeRequests } from "../logs/environments/edge-requests.ts";
 import type { EnvironmentLogs } from "../logs/environments/environment-logs.ts";
 import type { Measurements } from "../metrics/measurements.ts";

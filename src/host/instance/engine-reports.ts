@@ -1,7 +1,7 @@
 // What the engines of running instances report of themselves: gauges, and events as they happen.
 import type { Figures } from "../../contracts/host-answers.ts";
 import { PublicError } from "../../lib/errors.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 import type { Instance } from "./instance.ts";
 
 export class EngineReports {

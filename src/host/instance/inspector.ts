@@ -11,7 +11,7 @@ import type {
 import { sessionOf, type EngineInspection } from "../../engines/inspection.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { Mutex } from "../../lib/mutex.ts";
-import type { Runnable } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 import type { GatewayLink } from "../gateway/gateway-link.ts";
 import type { Instance } from "./instance.ts";
 

@@ -15,7 +15,8 @@ import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Front } from "./front.ts";
 import { lookAtUsers, restoredSentence, type UsersLook } from "../engine/published-users.ts";
-import type { EngineRunner, Runnable } from "../engine/runner.ts";
+import type { EngineRunner } from "../engine/runner.ts";
+import type { Runnable } from "../engine/runner-parts.ts";
 
 /** How long a suspension waits for the users of the instance, in milliseconds. */
 export interface SuspendTimeouts {

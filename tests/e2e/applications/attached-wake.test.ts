@@ -84,6 +84,7 @@ test("a request wakes an application with its database and its cache, and nothin
   await client.end();
   expect(await database.state()).toEqual(recorded);
   expect(recorded.wakes).toBe(wakesBefore + 1);
+  await until("the wake has its event", async () => (await wakeEventsOf(cluster.id)).length > 0);
   expect(await wakeEventsOf(cluster.id)).toHaveLength(1);
 });
 

@@ -8,7 +8,7 @@ import { Edge } from "../../../src/host/edge/edge.ts";
 import type { EdgeAccess } from "../../../src/host/edge/edge-host.ts";
 import type { EdgeInstance } from "../../../src/host/edge/wake-queue.ts";
 import { createLog } from "../../../src/lib/log.ts";
-import type { Runnable } from "../../../src/host/engine/runner.ts";
+import type { Runnable } from "../../../src/host/engine/runner-parts.ts";
 import { freePort } from "../pilvi/ports.ts";
 import { installedEngine, LoneEngine } from "./lone-engine.ts";
 

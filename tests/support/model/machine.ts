@@ -4,7 +4,8 @@ import type { InstanceSpec } from "../../../src/contracts/instance-spec.ts";
 import type { Engine, EngineContext } from "../../../src/engines/engine.ts";
 import type { EngineProcess } from "../../../src/host/engine/engine-process.ts";
 import type { Manifest } from "../../../src/host/manifest/manifest.ts";
-import type { EngineRunner, Runnable, RunnerParts } from "../../../src/host/engine/runner.ts";
+import type { EngineRunner } from "../../../src/host/engine/runner.ts";
+import type { Runnable, RunnerParts } from "../../../src/host/engine/runner-parts.ts";
 import { PublicError } from "../../../src/lib/errors.ts";
 import type { Random } from "./clock.ts";
 
