@@ -11,6 +11,7 @@ import type { HostSettings } from "../../../src/host/engine/context.ts";
 import { Host } from "../../../src/host/host.ts";
 import { findCgroups } from "../../../src/host/os/cgroup-backends.ts";
 import { createLog } from "../../../src/lib/log.ts";
+import { removeNetworkRules } from "../pilvi/network-rules.ts";
 import { freshDataDir, until } from "../pilvi/pilvi.ts";
 import { freePort } from "../pilvi/ports.ts";
 
@@ -62,6 +63,7 @@ export class ApplicationHost {
   async close(): Promise<void> {
     for (const id of this.#host?.ids() ?? []) await this.host.remove(id);
     await this.#host?.close();
+    await removeNetworkRules(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 

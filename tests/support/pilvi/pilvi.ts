@@ -16,6 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import { loadConfig } from "../../../src/config.ts";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
 import { VERIFICATIONS } from "../../../src/resources/shared/backups/verifications.ts";
+import { removeNetworkRules } from "./network-rules.ts";
 import { freePort, instancePorts } from "./ports.ts";
 import { copyTemplate } from "./template.ts";
 import { childrenOf, commandLine, enginePidsAt, killIfThere } from "./processes.ts";
@@ -150,6 +151,7 @@ export class TestPilvi {
   /** Stops everything and deletes the data directory. */
   async close(): Promise<void> {
     await this.stop();
+    await removeNetworkRules(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
