@@ -5,7 +5,7 @@ import type { EdgeTable, EdgeTarget } from "../../engines/edge.ts";
 /** The most routes of a host, so that a mistake of the control plane does not fill the disk. */
 export const MAX_ROUTES = 20_000;
 
-export class Routes {
+export class EdgeRoutes {
   readonly #routes = new Map<string, EdgeRoute>();
   /** The route that each name leads to: the route that asked for it last. */
   readonly #owners = new Map<string, string>();

@@ -3,7 +3,7 @@ import type { WakeQuestion, WakeRefusal } from "../../contracts/edge-wake.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { WakeReason } from "../../contracts/sleep.ts";
 import { wokenByRequest } from "../../contracts/wake-reasons.ts";
-import type { Routes } from "./routes.ts";
+import type { EdgeRoutes } from "./routes.ts";
 
 /** The most requests that wait, of all routes and of one. */
 const [MAX_WAITING, MAX_WAITING_OF_ROUTE] = [2_000, 500];
@@ -35,7 +35,7 @@ interface Waiter {
 }
 
 export interface WakeQueueParts {
-  routes: Routes;
+  routes: EdgeRoutes;
   find(instance: string): EdgeInstance | null;
   /** Tests do not wait for so long. */
   waitMs?: number;
