@@ -98,7 +98,7 @@ export function localDriver(
       askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),
     debug: (id, part, signal) =>
       debugEvents(() => ask("GET", `/instances/${id}/debug?${new URLSearchParams({ part })}`, { signal })),
-    ...logs({ askFor }),
+    ...logs({ ask, askFor }),
     ...inspections({ ask, askFor }),
     ...backups({ ask, askFor }),
     ...edgeRoutes({ ask, askFor }),
