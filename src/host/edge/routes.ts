@@ -112,7 +112,9 @@ export class EdgeRoutes {
       this.#cacheVersions.set(id, { version, since: this.#sequence });
   }
 
-  /** A version that a route has again is another, since nothing has ended meanwhile what was kept under the former. */
+  /**
+   * A route that returns to an earlier version gets a new suffix: the entries of the first use were never invalidated.
+   */
   #cacheVersionOf(id: string): string | null {
     const { version = null, since = 0 } = this.#cacheVersions.get(id) ?? {};
     return version === null ? null : `${version}.${since}`;

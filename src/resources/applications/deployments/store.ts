@@ -191,7 +191,10 @@ export async function latestDeployment(
   return row;
 }
 
-/** Whether a deployment of a commit was begun after a moment, which the beginning of a random UUID says. */
+/**
+ * Whether a deployment of a commit began after a moment.
+ * @param deployed.since a UUIDv7 of the moment: such ids sort by time.
+ */
 export async function wasDeployedSince(
   db: Queryable,
   environmentId: string,
