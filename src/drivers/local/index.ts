@@ -41,7 +41,7 @@ const BUSY = 503;
 const ANSWER = "The answer of the host";
 
 /** Options of the driver. */
-export interface LocalDriverOptions {
+interface LocalDriverOptions {
   /** Receives, once, the error of a host whose watch cannot be understood. */
   log?: { error(said: object, message: string): void };
   /** For tests. */

@@ -33,7 +33,7 @@ export interface CopyingParts {
 }
 
 /** One copy. */
-export interface CopyOrder {
+interface CopyOrder {
   /** The id of the backup, or any name for a clone. */
   backup: string;
   signal: AbortSignal;
@@ -43,7 +43,7 @@ export interface CopyOrder {
  * Takes the stream of a copy; its signal is aborted when the copy is.
  * @returns the bytes of the stream.
  */
-export type TakeCopy = (copy: RunningCopy, signal: AbortSignal) => Promise<number>;
+type TakeCopy = (copy: RunningCopy, signal: AbortSignal) => Promise<number>;
 
 /** The instance changed while it was copied, so the copy is begun again. */
 class Interrupted extends Error {

@@ -30,7 +30,7 @@ const COPIES_AT_ONCE = 2;
 const RESTORES_AT_ONCE = 2;
 
 /** What the backups of a host need. */
-export interface HostBackupsParts {
+interface HostBackupsParts {
   dataDir: string;
   cgroups: CgroupBackend | null;
   log: Log;

@@ -65,7 +65,7 @@ export async function buildFromOrigin(parts: OriginParts, origin: DataOrigin, bu
 }
 
 /** What is restored, and how. */
-export interface PlannedRestore {
+interface PlannedRestore {
   archive: string;
   target: RestoreTarget;
   plan: RestorePlan;

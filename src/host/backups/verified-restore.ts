@@ -31,7 +31,7 @@ export interface VerifyingParts extends Pick<OriginParts, "keeper" | "plan" | "l
 }
 
 /** What is verified, and where. */
-export interface VerificationOrder {
+interface VerificationOrder {
   target: RestoreTarget;
   /** An empty folder, which the caller deletes. */
   folder: string;

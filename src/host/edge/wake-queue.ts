@@ -28,14 +28,14 @@ export interface EdgeInstance {
 }
 
 /** What the edge is answered: a port, or why there is none. */
-export type WakeAnswer = number | WakeRefusal;
+type WakeAnswer = number | WakeRefusal;
 
 interface Waiter {
   client: string;
   resolve(answer: WakeAnswer): void;
 }
 
-export interface WakeQueueParts {
+interface WakeQueueParts {
   routes: EdgeRoutes;
   find(instance: string): EdgeInstance | null;
   /** Tests do not wait for so long. */

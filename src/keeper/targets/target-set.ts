@@ -26,7 +26,7 @@ const TEND_INTERVAL_MS = 10_000;
 /** So many logs have postponed deletions carried out at once. */
 const FOLDERS_AT_ONCE = 4;
 
-export interface TargetSetOptions {
+interface TargetSetOptions {
   /** The folder of the keeper's own notes. */
   notesDir: string;
   sealer: Sealer;

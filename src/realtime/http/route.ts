@@ -2,7 +2,7 @@
 import { HttpError } from "./answer.ts";
 import { unescapedPath } from "./query.ts";
 
-export type Endpoint = "events" | "batch_events" | "channels" | "channel" | "users" | "terminate_connections";
+type Endpoint = "events" | "batch_events" | "channels" | "channel" | "users" | "terminate_connections";
 
 export interface Route {
   appId: string;

@@ -39,7 +39,7 @@ export async function* freePorts(
 }
 
 /** An instance of a resource, and the host on which it is placed. */
-export interface PlacedInstance {
+interface PlacedInstance {
   id: string;
   kind: string;
   resourceId: string;

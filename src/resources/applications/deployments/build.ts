@@ -26,7 +26,7 @@ const [FIRST_WAIT_MS, WAIT_MS] = [100, 1_000];
 const SHOWN_LINES = 10;
 
 /** A deployment with its source. */
-export interface BuildParts extends DeploymentParts {
+interface BuildParts extends DeploymentParts {
   commit: Commit;
   plan: Plan;
 }
@@ -80,7 +80,7 @@ export function commandOf({ commands, directory }: Omit<PlannedCommands, "origin
 }
 
 /** A build of a deployment. */
-export interface FollowedBuild {
+interface FollowedBuild {
   id: string;
   deployment: { id: string };
   host: Pick<ServedHost, "driver">;

@@ -16,7 +16,7 @@ export function deployCommandId(deploymentId: string): string {
 }
 
 /** A deployment whose release is there, with what its deploy command runs with. */
-export interface DeployCommandParts {
+interface DeployCommandParts {
   environment: EnvironmentRow;
   deployment: DeploymentRow;
   spec: UnplacedSpec;

@@ -17,7 +17,7 @@ export interface Commit {
 }
 
 /** The properties that a deployment gets at its creation. */
-export interface DeploymentValues {
+interface DeploymentValues {
   id: string;
   environmentId: string;
   branch: string;
@@ -93,7 +93,7 @@ export async function loadDeployment(db: Queryable, id: string): Promise<Deploym
 }
 
 /** The filter and the page of a list. */
-export interface DeploymentSearch {
+interface DeploymentSearch {
   environmentId: string;
   statuses: readonly string[];
   branches: readonly string[];
