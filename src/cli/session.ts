@@ -16,7 +16,7 @@ export interface DatabaseProgram {
 export type Protocol = "postgres" | "mysql";
 
 /** Finds the program that speaks a protocol. @throws an error with how to install it when it is missing. */
-export type FindProgram = (protocol: Protocol) => Promise<DatabaseProgram>;
+type FindProgram = (protocol: Protocol) => Promise<DatabaseProgram>;
 
 /** The session that every command gets. */
 export interface Session {

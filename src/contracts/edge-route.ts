@@ -3,13 +3,13 @@ import * as z from "zod/mini";
 import { safeIdSchema } from "./safe-id.ts";
 
 /** The most names of one route. */
-export const MAX_NAMES_OF_ROUTE = 200;
+const MAX_NAMES_OF_ROUTE = 200;
 
 /** The most instances of one route. */
-export const MAX_INSTANCES_OF_ROUTE = 100;
+const MAX_INSTANCES_OF_ROUTE = 100;
 
 /** The longest time that an application may take to answer, in seconds. */
-export const MAX_ROUTE_TIMEOUT_SECONDS = 3_600;
+const MAX_ROUTE_TIMEOUT_SECONDS = 3_600;
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 

@@ -10,7 +10,7 @@ export const MAX_WAKE_QUESTION = 140;
 const CLIENT = /^[0-9a-f.:[\]]+$/i;
 
 /** Why a request cannot be passed on: too many wait, the instance cannot run, it takes too long, or it is unknown. */
-export const WAKE_REFUSALS = ["busy", "failed", "late", "unknown"] as const;
+const WAKE_REFUSALS = ["busy", "failed", "late", "unknown"] as const;
 
 export type WakeRefusal = (typeof WAKE_REFUSALS)[number];
 

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 /** By name; `src/engines/registry.ts` leads to the facts about each. */
 export const foreignEngines = ["valkey", "redis", "postgres", "mariadb", "haproxy"] as const;
 
-export const foreignEngineSchema = z.enum(foreignEngines);
+const foreignEngineSchema = z.enum(foreignEngines);
 
 /** Engines that are programs of other projects, and have to be installed. */
 export type ForeignEngine = z.infer<typeof foreignEngineSchema>;

@@ -15,7 +15,7 @@ export const ENVIRONMENT_LOG_CURSOR = /^\d{1,12}(?:\.\d{1,12}){3}$/;
 
 const cursorSchema = z.string().check(z.regex(ENVIRONMENT_LOG_CURSOR));
 
-export const environmentLogEntrySchema = z.strictObject({
+const environmentLogEntrySchema = z.strictObject({
   /** The position after the entry. */
   cursor: cursorSchema,
   at: z.iso.datetime(),

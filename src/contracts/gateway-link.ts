@@ -22,7 +22,7 @@ export type RouteState = z.infer<typeof entryStateSchema>;
 
 const milliseconds = z.number().check(z.nonnegative());
 
-export const entrySchema = z.strictObject({
+const entrySchema = z.strictObject({
   id,
   protocol: protocolSchema,
   /** Where the gateway listens for the instance. */

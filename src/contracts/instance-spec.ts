@@ -26,7 +26,7 @@ export const exposureSchema = z.strictObject({
 /** Where an instance can be reached from. */
 export type Exposure = z.infer<typeof exposureSchema>;
 
-export const evictionPolicySchema = z.enum([
+const evictionPolicySchema = z.enum([
   "noeviction",
   "allkeys-lru",
   "allkeys-lfu",
@@ -79,7 +79,7 @@ const sleepy = {
   sleepAfterSeconds: z.nullable(positive),
 };
 
-export const cacheSpecSchema = z.strictObject({
+const cacheSpecSchema = z.strictObject({
   kind: z.literal("cache"),
   ...common,
   ...keepsData,
@@ -114,7 +114,7 @@ const cluster = {
   databases: z.array(databaseSchema),
 };
 
-export const postgresSpecSchema = z.strictObject({
+const postgresSpecSchema = z.strictObject({
   kind: z.literal("postgres"),
   ...cluster,
   /** Whether its log is kept and shipped to the archive, so that any instant can be restored. */
@@ -134,7 +134,7 @@ export function isPilvisOwn({ kind, exposure }: Pick<InstanceSpec, "kind" | "exp
   return exposure.port === null && kind !== "application";
 }
 
-export const mysqlSpecSchema = z.strictObject({
+const mysqlSpecSchema = z.strictObject({
   kind: z.literal("mysql"),
   ...cluster,
   /** Whether its binary log is kept and shipped to the archive, so that any instant can be restored. */
@@ -144,7 +144,7 @@ export const mysqlSpecSchema = z.strictObject({
 /** A MySQL or MariaDB. */
 export type MysqlSpec = z.infer<typeof mysqlSpecSchema>;
 
-export const realtimeSpecSchema = z.strictObject({
+const realtimeSpecSchema = z.strictObject({
   kind: z.literal("realtime"),
   ...common,
   engines: z.tuple([z.literal("realtime")]),
@@ -158,7 +158,7 @@ export const realtimeSpecSchema = z.strictObject({
 /** A server that speaks the Pusher Channels protocol. */
 export type RealtimeSpec = z.infer<typeof realtimeSpecSchema>;
 
-export const edgeSpecSchema = z.strictObject({
+const edgeSpecSchema = z.strictObject({
   kind: z.literal("edge"),
   ...common,
   /** The edge has no users: every client of its address may ask. */
@@ -174,7 +174,7 @@ export const edgeSpecSchema = z.strictObject({
 /** The HTTP server in front of applications, which leads each request to the instance of its name. */
 export type EdgeSpec = z.infer<typeof edgeSpecSchema>;
 
-export const applicationSpecSchema = z.strictObject({
+const applicationSpecSchema = z.strictObject({
   kind: z.literal("application"),
   ...common,
   ...sleepy,

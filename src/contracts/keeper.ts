@@ -233,7 +233,7 @@ export const restorePlanSchema = z.strictObject({
 /** How a restore target is reached. */
 export type RestorePlan = z.infer<typeof restorePlanSchema>;
 
-export const planRefusalCodeSchema = z.enum([
+const planRefusalCodeSchema = z.enum([
   "unknown_backup",
   "too_early",
   "too_late",
@@ -260,7 +260,7 @@ export const retentionSchema = z.strictObject({
 export type Retention = z.infer<typeof retentionSchema>;
 
 /** What retention has deleted. */
-export const retainedSchema = z.strictObject({ deletedBackups: z.array(id), deletedSegments: amount });
+const retainedSchema = z.strictObject({ deletedBackups: z.array(id), deletedSegments: amount });
 
 export type Retained = z.infer<typeof retainedSchema>;
 

@@ -16,7 +16,7 @@ export const LOG_CURSOR = /^[0-9a-f]{1,12}\.\d{1,15}\.\d{1,15}$/;
 
 const cursorSchema = z.string().check(z.regex(LOG_CURSOR));
 
-export const logLineSchema = z.strictObject({
+const logLineSchema = z.strictObject({
   /** The position after the line. */
   cursor: cursorSchema,
   /** ISO 8601; that of an earlier line for a line without a time. Null when no earlier line is known. */

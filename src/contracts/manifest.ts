@@ -26,7 +26,7 @@ const persistedStateSchema = z.enum(["awake", "changed", "asleep", "asleepApplie
  */
 export type PersistedState = z.infer<typeof persistedStateSchema>;
 
-export const manifestSchema = z.strictObject({
+const manifestSchema = z.strictObject({
   spec: instanceSpecSchema,
   /** The state of the lifecycle, as far as a later host cannot find it out from the kernel. */
   state: persistedStateSchema,

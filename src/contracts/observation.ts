@@ -27,6 +27,7 @@ const limitsSchema = z.strictObject({
 /** The limits in force for an instance, which may be below its spec. */
 export type Limits = z.infer<typeof limitsSchema>;
 
+/** An engine as it runs. */
 const observedEngineSchema = z.strictObject({
   name: engineNameSchema,
   version: z.string(),
@@ -36,9 +37,6 @@ const observedEngineSchema = z.strictObject({
    */
   warning: z.nullable(z.string()),
 });
-
-/** An engine as it runs. */
-export type ObservedEngine = z.infer<typeof observedEngineSchema>;
 
 export const observationSchema = z.strictObject({
   id: z.string(),

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 /** Languages and servers that a release can run with; `command` is whatever program the machine has. */
 export const runtimeNames = ["node", "bun", "deno", "php", "python", "static", "command"] as const;
 
-export const runtimeNameSchema = z.enum(runtimeNames);
+const runtimeNameSchema = z.enum(runtimeNames);
 
 export type RuntimeName = z.infer<typeof runtimeNameSchema>;
 

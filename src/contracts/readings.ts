@@ -22,7 +22,7 @@ export const answerTimes = {
   responsesLater: Number.POSITIVE_INFINITY,
 } as const;
 
-export type AnswerTimeName = keyof typeof answerTimes;
+type AnswerTimeName = keyof typeof answerTimes;
 export const answerTimeNames = Object.keys(answerTimes) as AnswerTimeName[];
 
 /** What is counted; a reading has the increase in its minute. */

@@ -53,11 +53,6 @@ export function checkHello(line: string, version: number, peer: string): void {
   );
 }
 
-/** Whether a line is the first line of a link. */
-export function isHello(line: string): boolean {
-  return versionIn(line) !== null;
-}
-
 function versionIn(line: string): number | null {
   try {
     return readJsonAs(helloSchema, line, "The greeting").version;

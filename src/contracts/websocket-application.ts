@@ -21,7 +21,7 @@ const webhookEventTypeSchema = z.enum(webhookEventTypes);
 /** The events that a webhook can report. */
 export type WebhookEventType = z.infer<typeof webhookEventTypeSchema>;
 
-export const webhookSchema = z.strictObject({
+const webhookSchema = z.strictObject({
   url: z.string(),
   eventTypes: z.array(webhookEventTypeSchema),
   /** Whether a request may have several events. */
@@ -37,14 +37,12 @@ export const webhookSchema = z.strictObject({
 /** An address to which a realtime server reports events. */
 export type Webhook = z.infer<typeof webhookSchema>;
 
+/** A signing secret, in clear. */
 const secretSchema = z.strictObject({
   secret: z.string(),
   /** ISO 8601; null never expires. */
   expiresAt: z.nullable(z.string()),
 });
-
-/** A signing secret, in clear. */
-export type ApplicationSecret = z.infer<typeof secretSchema>;
 
 const settingsSchema = z.strictObject({
   /** Empty allows every origin. */

@@ -153,8 +153,8 @@ export interface LogStatus {
 /** How an engine follows another by the log in that one's archive, for reading. */
 export interface EngineReplica<S extends InstanceSpec = InstanceSpec> {
   /**
-   * Makes unpacked data, with its segments, that of a replica, whose every start replays the log that it finds, and
-   * never ends that. No program is started. The caller writes it to the disk.
+   * Turns unpacked data into that of a replica. Each start then replays the log that it finds and waits for more. No
+   * program is started. The caller writes the data to the disk.
    * @throws RestoreFault when the data is not that of the backup.
    */
   seed(context: RestoreContext): void;

@@ -19,11 +19,6 @@ export interface EdgeTable {
   targets: Map<string, EdgeTarget>;
 }
 
-/** A table without routes. */
-export function emptyTable(): EdgeTable {
-  return { names: new Map(), targets: new Map() };
-}
-
 /**
  * The header of a request with which the host asks for the port of the instance that answers, and the header of the
  * answer. No application sees the first, and no client without the secret gets the second.

@@ -21,7 +21,7 @@ const READABLE = { data: 0o750, log: 0o2750, file: 0o640 };
 const CLOSED = 0o700;
 
 /** The data folder of an instance, and the folder in it that has the log; null when there is no log. */
-export interface LogPlace {
+interface LogPlace {
   dataDir: string;
   folder: string | null;
   account: Account | null;

@@ -5,7 +5,7 @@ import type { ForeignEngine } from "../contracts/engine-names.ts";
 import { programOf } from "./registry.ts";
 
 /** What a program says of itself. */
-export interface ProgramVersion {
+interface ProgramVersion {
   name: ForeignEngine;
   /** For example "8.0.1" or "18.4". */
   version: string;

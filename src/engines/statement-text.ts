@@ -8,7 +8,7 @@ const SECRET = /passw(?:or)?d|identified|secret/i;
 const QUOTES = { postgres: /'|\$(?!\d)/, mysql: /['"]/ };
 
 /** A text as the contract has it. */
-export interface StatementText {
+interface StatementText {
   text: string | null;
   isCut: boolean;
 }

@@ -13,7 +13,7 @@ import type { FoundEngine } from "./installed.ts";
 export const NOTE_FILE = "pilvi-engine.json";
 
 /** What the note holds. Paths are relative to the engine's folder, so that the whole store can be moved. */
-export const engineNote = z.object({
+const engineNote = z.object({
   name: z.enum(foreignEngines),
   version: z.string(),
   program: z.string(),

@@ -10,7 +10,7 @@ const POLL_MS = 50;
 const STOP_TIMEOUT_MS = 60_000;
 
 /** How a program ended. */
-export interface ProgramEnd {
+interface ProgramEnd {
   /** Null when a signal ended it. */
   code: number | null;
   /** The end of its error output. */
@@ -37,7 +37,7 @@ export async function runToEnd({ start, signal }: Starter, argv: string[]): Prom
 }
 
 /** How an engine is used. */
-export interface ThrowAwayEngine {
+interface ThrowAwayEngine {
   argv: string[];
   /** Whether it takes connections now. It may throw while the engine starts. */
   isReady(): Promise<boolean>;

@@ -11,7 +11,7 @@ const SOCKADDR_BYTES = 28;
 const TEXT_BYTES = 46;
 
 /** A connection of a client. */
-export interface AcceptedSocket {
+interface AcceptedSocket {
   fd: number;
   /** The client's address, in the form of `Server.requestIP`. */
   address: string;

@@ -10,7 +10,7 @@ const [WORKING, IDLE] = [0.05, 0.03];
 const LEAST_PAUSE_MS = 10 * 60_000;
 
 /** What is looked at, and what is done. */
-export interface IdleMemoryParts {
+interface IdleMemoryParts {
   /** The processor time of the process so far. */
   cpuMs(): number;
   nowMs(): number;

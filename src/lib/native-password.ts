@@ -5,7 +5,7 @@ import { timingSafeEqual } from "node:crypto";
 export const NATIVE_PASSWORD = "mysql_native_password";
 export const SALT_BYTES = 20;
 /** A token is SHA1(password) ^ SHA1(salt + SHA1(SHA1(password))). */
-export const TOKEN_BYTES = 20;
+const TOKEN_BYTES = 20;
 
 const HASH_BYTES = 20;
 const VERIFIER = /^\*[0-9A-F]{40}$/i;

@@ -1,6 +1,6 @@
 // The clients that a cluster lets in, and the effect of a new configuration on open connections.
 import { describe, expect, jest, test } from "bun:test";
-import { spreadOut } from "./drain.ts";
+import { spreadOut } from "./spread-out.ts";
 import { KEY, SECRET, TestCluster, applicationConfig, type TestClient } from "./test-support.ts";
 import { SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { hmacHex } from "./protocol/signatures.ts";

@@ -4,7 +4,7 @@ import type { ClusterConfig } from "../contracts/realtime.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { Connection, refuse } from "./connection.ts";
 import { ClusterCounters, inMemory, type Counters } from "./counters.ts";
-import { spreadOut } from "./drain.ts";
+import { spreadOut } from "./spread-out.ts";
 import type { ApplicationEvents } from "./events.ts";
 import { readHandshake } from "./protocol/handshake.ts";
 import {

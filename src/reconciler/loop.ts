@@ -32,7 +32,7 @@ export interface Outcome {
 export type Reconcile = (id: string, signal: AbortSignal) => Promise<Outcome>;
 
 /** The dependencies and settings of the loop. */
-export interface LoopOptions {
+interface LoopOptions {
   db: Database;
   /** Opens a pool of one connection, for the session that the leases depend on. */
   openSession(onClose: () => void): Database;

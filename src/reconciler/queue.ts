@@ -19,7 +19,7 @@ const DISTANT_SECONDS = LONGEST_PAUSE_SECONDS + 60;
 const SHORTEST_PAUSE_SECONDS = 0.1;
 
 /** A resource to be reconciled. */
-export interface WorkItem {
+interface WorkItem {
   kind: string;
   id: string;
   /** The host that the work is done on; null for work without a host. */

@@ -9,7 +9,7 @@ const BLOCK_BYTES = 8;
 const LINE_LENGTH = 70;
 
 /** An Ed25519 key pair. */
-export interface KeyPair {
+interface KeyPair {
   /** A line for the list of keys of a git host. */
   publicKey: string;
   /** The file that ssh reads, without a passphrase. */

@@ -173,7 +173,7 @@ export class GitProcess {
   }
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   /** What git does, as the beginning of a sentence. */
   what: string;
   maxBytes?: number;

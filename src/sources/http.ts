@@ -11,7 +11,7 @@ export interface Login {
   password: string;
 }
 
-export interface HttpConnection {
+interface HttpConnection {
   address: RepositoryAddress;
   /** The checked address of the host. */
   machine: string;

@@ -31,7 +31,7 @@ const noteSchema = z.strictObject({
 
 /** The note of a push, which this process alone works on. */
 export class PushRecord {
-  /** A random UUID that begins with the time before the push. */
+  /** A UUIDv7 of the moment before the push: such ids sort by time. */
   readonly since: string;
   /** The branches before the push. */
   readonly before: readonly BranchTip[];

@@ -13,7 +13,7 @@ const SCRATCH = "scratch-";
 /** The ending of the names of repositories. */
 const ENDING = ".git";
 
-export interface RepositoriesOptions {
+interface RepositoriesOptions {
   /** Servers on the machine of Pilvi itself from which commits may be fetched, as `host:port`. */
   localServers?: readonly string[];
   /** Whether commits may be fetched from any server of that machine. */

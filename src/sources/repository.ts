@@ -17,13 +17,13 @@ import { commitArchive, type CommitText, type Upload } from "./upload.ts";
 const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
 const MAX_BRANCHES = 1_000;
 
-export interface RepositoryOptions {
+interface RepositoryOptions {
   git: GitProgram;
   limits?: SourceLimits;
 }
 
 /** A commit, as people see it. */
-export interface CommitFacts {
+interface CommitFacts {
   hash: string;
   message: string;
   author: { name: string; email: string };

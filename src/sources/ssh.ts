@@ -42,7 +42,7 @@ const OPTIONS = [
   "UpdateHostKeys=no",
 ];
 
-export interface SshConnection {
+interface SshConnection {
   address: RepositoryAddress;
   /** The checked address of the host. */
   machine: string;

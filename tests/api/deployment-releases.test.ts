@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Release } from "../../src/contracts/builds.ts";
 import { PublicError } from "../../src/lib/errors.ts";
-import { lastStep } from "../../src/resources/applications/deployments/deploy-command.ts";
+import { failureText } from "../../src/resources/applications/deployments/build.ts";
 import { endDeployment } from "../../src/resources/applications/deployments/end.ts";
 import { reconcileDeployment } from "../../src/resources/applications/deployments/reconciler.ts";
 import {
@@ -84,7 +84,9 @@ test("a deployment whose last lines have characters that the store does not take
 
 test("the last lines of a run are given without characters that the store does not take", () => {
   const failure = { code: "step", message: "The step ended with 1." } as const;
-  expect(lastStep("It failed.", { failure }, ["a\0b", "\ud83d"])).toBe("The step ended with 1.\nab\n\ufffd");
+  expect(failureText("It failed.", { failure }, ["a\0b", "\ud83d"])).toBe(
+    "The step ended with 1.\nab\n\ufffd",
+  );
 });
 
 test("the reason of a refused change is kept without characters that the store does not take", async () => {

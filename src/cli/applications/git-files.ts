@@ -5,7 +5,7 @@ import { nameRefusal, statsOf, textOfName } from "./file-names.ts";
 const MAX_BYTES = 64 << 20;
 
 /** Paths relative to the folder. */
-export interface GitFiles {
+interface GitFiles {
   names: string[];
   /** Repositories within the repository that git does not list, such as a submodule that was not checked out. */
   omitted: string[];

@@ -11,7 +11,7 @@ const [MAX_FILES, MAX_BYTES] = [50_000, 1 << 30];
 const BYTES_OF_A_MEBIBYTE = 1 << 20;
 
 /** A folder on its way. */
-export interface Packed {
+interface Packed {
   files: number;
   /** Bytes of the files, before they are packed. */
   bytes: number;

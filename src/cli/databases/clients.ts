@@ -13,7 +13,7 @@ export interface Login {
 }
 
 /** How a program is started; a variable that is undefined is removed from its environment. */
-export interface Invocation {
+interface Invocation {
   args: string[];
   env: Record<string, string | undefined>;
 }

@@ -19,7 +19,7 @@ import { sourceIdOf } from "./source.ts";
 type Snapshot = CacheSnapshotResource | DatabaseSnapshotResource;
 
 /** What differs between the kinds. */
-export interface SnapshotCommands<Document extends SingleDocument<Resource>> {
+interface SnapshotCommands<Document extends SingleDocument<Resource>> {
   kind: ShownKind<Document>;
   requests(client: PilviClient): Snapshots<Snapshot>;
   /** The name of an instance in examples, such as `orders`. */

@@ -7,7 +7,7 @@ import { canLead, leadInTurn } from "./leadership.ts";
 export type LiveState = "connecting" | "live" | "offline";
 
 /** What a tab does with the stream. */
-export interface StreamSink {
+interface StreamSink {
   onEvent(event: EventResource): void;
   onState(state: LiveState): void;
   /**

@@ -16,7 +16,7 @@ export interface SleepState {
 }
 
 /** The part of a collection of the SDK that lists need. */
-export interface ResourceCollection<Resource extends ConsoleResource = ConsoleResource> {
+interface ResourceCollection<Resource extends ConsoleResource = ConsoleResource> {
   pages(): AsyncIterable<{ data: Resource[]; meta: { total: number } }>;
   get(id: string, options?: { signal?: AbortSignal }): Promise<{ data: Resource }>;
 }

@@ -5,7 +5,7 @@ import { faultsOf, FormFault } from "./faults.tsx";
 import { TextField } from "./field.tsx";
 
 /** A field by the name that the API gives it. */
-export interface TextFormField<Name extends string> {
+interface TextFormField<Name extends string> {
   name: Name;
   label: string;
   type?: "text" | "email" | "password";

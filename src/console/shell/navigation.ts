@@ -12,7 +12,7 @@ export interface Destination {
   ability?: string | undefined;
 }
 
-export interface NavigationGroup {
+interface NavigationGroup {
   label: string;
   destinations: Destination[];
 }

@@ -8,17 +8,12 @@ import {
 } from "../../contracts/keeper.ts";
 import { verifiedRestoreSchema } from "../../contracts/verification.ts";
 import type { Driver } from "../driver.ts";
+import type { HostConnection } from "./host-connection.ts";
 
 /** How long an answer may take that needs no copy of data. The keeper may have to ask a target far away. */
 const TIMEOUT_MS = 60_000;
 
 const archiveSchema = z.nullable(archiveStateSchema);
-
-/** Sends requests to the host. */
-interface HostConnection {
-  ask(method: string, path: string, init: RequestInit): Promise<unknown>;
-  askFor<T>(schema: z.core.$ZodType<T>, method: string, path: string, init: RequestInit): Promise<T>;
-}
 
 type Backups = Pick<
   Driver,

@@ -2,15 +2,10 @@
 import * as z from "zod/mini";
 import { buildLogSliceSchema, buildSchema, releaseSchema, type BuildSpec } from "../../contracts/builds.ts";
 import type { Driver } from "../driver.ts";
+import type { HostConnection } from "./host-connection.ts";
 
 /** How long an answer may take that waits for no build. */
 const TIMEOUT_MS = 60_000;
-
-/** Sends requests to the host. */
-interface HostConnection {
-  ask(method: string, path: string, init: RequestInit): Promise<unknown>;
-  askFor<T>(schema: z.core.$ZodType<T>, method: string, path: string, init: RequestInit): Promise<T>;
-}
 
 type Builds = Pick<
   Driver,

@@ -3,14 +3,9 @@ import * as z from "zod/mini";
 import { edgeAnswerSchema } from "../../contracts/edge-probe.ts";
 import { edgeRouteSchema } from "../../contracts/edge-route.ts";
 import type { Driver } from "../driver.ts";
+import type { HostConnection } from "./host-connection.ts";
 
 const routesSchema = z.array(edgeRouteSchema);
-
-/** Sends requests to the host. */
-interface HostConnection {
-  ask(method: string, path: string, init?: RequestInit): Promise<unknown>;
-  askFor<T>(schema: z.core.$ZodType<T>, method: string, path: string, init?: RequestInit): Promise<T>;
-}
 
 /** The part of the driver that changes routes. */
 export function edgeRoutes({

@@ -41,7 +41,7 @@ const BUSY = 503;
 const ANSWER = "The answer of the host";
 
 /** Options of the driver. */
-export interface LocalDriverOptions {
+interface LocalDriverOptions {
   /** Receives, once, the error of a host whose watch cannot be understood. */
   log?: { error(said: object, message: string): void };
   /** For tests. */
@@ -98,7 +98,7 @@ export function localDriver(
       askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),
     debug: (id, part, signal) =>
       debugEvents(() => ask("GET", `/instances/${id}/debug?${new URLSearchParams({ part })}`, { signal })),
-    ...logs({ askFor }),
+    ...logs({ ask, askFor }),
     ...inspections({ ask, askFor }),
     ...backups({ ask, askFor }),
     ...edgeRoutes({ ask, askFor }),

@@ -1,16 +1,10 @@
 // The questions of the driver about what runs in an instance.
-import type * as z from "zod/mini";
 import { cancelAnswerSchema, queriesAnswerSchema, statementsAnswerSchema } from "../../contracts/queries.ts";
 import type { Driver } from "../driver.ts";
+import type { HostConnection } from "./host-connection.ts";
 
 /** How long an answer may take, with the questions of others before it. */
 const TIMEOUT_MS = 25_000;
-
-/** Sends requests to the host. */
-interface HostConnection {
-  ask(method: string, path: string, init: RequestInit): Promise<unknown>;
-  askFor<T>(schema: z.core.$ZodType<T>, method: string, path: string, init: RequestInit): Promise<T>;
-}
 
 /** The part of the driver that reads and ends what runs in instances. */
 export function inspections({

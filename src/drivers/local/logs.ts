@@ -1,13 +1,8 @@
 // The part of the local driver that reads the logs of engines and of environments.
-import type * as z from "zod/mini";
 import { environmentLogSliceSchema } from "../../contracts/environment-logs.ts";
 import { logSliceSchema } from "../../contracts/logs.ts";
 import type { Driver } from "../driver.ts";
-
-/** Sends requests to the host. */
-interface HostConnection {
-  askFor<T>(schema: z.core.$ZodType<T>, method: string, path: string, init?: RequestInit): Promise<T>;
-}
+import type { HostConnection } from "./host-connection.ts";
 
 /** The part of the driver that reads logs. */
 export function logs({ askFor }: HostConnection): Pick<Driver, "logs" | "environmentLogs"> {

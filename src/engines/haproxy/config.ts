@@ -147,7 +147,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     `http-request set-var(txn.route) req.fhdr(host),map_str(${confPath(MAPS.names)})`,
     "http-request set-var(txn.host) req.fhdr(host),field(1,:),lower,rtrim(.) unless { var(txn.route) -m found }",
     `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)}) if { var(txn.host) -m found }`,
-    // A request counts before it is known where it goes, so that none is missed by who changes that and counts then.
+    // The edge counts a request before it chooses a target. So a count after a change of the target misses none.
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     `http-request set-var(txn.target) var(txn.route),map_str(${confPath(MAPS.targets)})`,
     `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,

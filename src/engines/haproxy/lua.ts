@@ -3,7 +3,7 @@ import { EDGE_WAKE_VERSION } from "../../contracts/edge-wake.ts";
 import { READY_LINE } from "./ready-line.ts";
 
 /** How long a request waits for its instance, in seconds; the host gives up before. */
-export const WAKE_SECONDS = 65;
+const WAKE_SECONDS = 65;
 
 /** The pause between attempts to reach a host that is being started anew, in milliseconds. */
 const HOST_RETRY_MS = 50;

@@ -14,7 +14,7 @@ export interface DebianPackage {
 }
 
 /** Debian's word for this machine's processor. */
-export const DEBIAN_ARCHITECTURE = process.arch === "x64" ? "amd64" : process.arch;
+const DEBIAN_ARCHITECTURE = process.arch === "x64" ? "amd64" : process.arch;
 
 /** The C library must fit the system's loader: a second C library beside it makes every program crash. */
 const SYSTEM_ONLY = new Set(["libc6", "libc-bin"]);

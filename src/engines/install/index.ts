@@ -23,7 +23,7 @@ import type { EngineReport, InstallReport } from "./report.ts";
 
 export type { EngineReport, InstallReport } from "./report.ts";
 
-export interface InstallOptions {
+interface InstallOptions {
   enginesDir: string;
   /** The checkout, whose `node_modules` holds the packages with Postgres. */
   checkoutDir: string;

@@ -63,7 +63,7 @@ export function fitsProcessor(): boolean {
 }
 
 /** What became of the engines that one wheel fits. */
-export interface VectorOutcome {
+interface VectorOutcome {
   engines: FoundEngine[];
   /** Left out where pgvector was added. */
   error?: unknown;

@@ -14,7 +14,7 @@ export const OWN_DATABASE = "postgres";
 const LOCK_TIMEOUT_MS = 1_000;
 
 /** Where the administrator reaches a Postgres. */
-export interface AdminPlace {
+interface AdminPlace {
   paths: { socket: string };
 }
 
@@ -57,7 +57,7 @@ export async function asAdmin<T>(
 }
 
 /** A session of the administrator that stays open. */
-export interface AdminSession {
+interface AdminSession {
   db: SQL;
   /** May be called again, and never throws. */
   close(): Promise<void>;

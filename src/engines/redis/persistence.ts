@@ -12,7 +12,7 @@ export const LOG_FOLDER = "appendonlydir";
  * The log's name before version 7. An engine that finds such a file, and no log folder, begins its log with it, even
  * when it is a snapshot. A stop within that does no harm: the next start goes on.
  */
-export const FORMER_LOG = "appendonly.aof";
+const FORMER_LOG = "appendonly.aof";
 
 /** The settings of persistence. */
 export function persistence({ spec, paths }: EngineContext<CacheSpec>): string[] {

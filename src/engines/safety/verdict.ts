@@ -17,7 +17,7 @@ export interface JudgedEngine {
 }
 
 /** The verdict on an engine's safety. */
-export interface Verdict {
+interface Verdict {
   /** A sentence for anyone to read; null when nothing is amiss. */
   warning: string | null;
   /** Whether it has known holes, so that any other suitable engine is preferred. */

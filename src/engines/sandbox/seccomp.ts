@@ -2,7 +2,7 @@
 // for processes that share the user of Pilvi also those to Pilvi's processes.
 
 /** Numbers of system calls on an architecture, which its number for audits names. */
-export interface SystemCalls {
+interface SystemCalls {
   audit: number;
   prctl: number;
   socket: number;

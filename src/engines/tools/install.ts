@@ -12,7 +12,7 @@ import { libraryDirs } from "../install/unpack.ts";
 import { findTool, TOOL_NOTE, TOOLS, toolsDir, type ToolName } from "./tools.ts";
 
 /** A tool that could not be installed, and why, as a sentence. */
-export interface ToolFailure {
+interface ToolFailure {
   name: ToolName;
   reason: string;
 }

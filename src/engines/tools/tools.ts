@@ -29,7 +29,7 @@ export interface Tool {
 }
 
 /** The note in the folder of an installed tool. */
-export const toolNoteSchema = z.strictObject({
+const toolNoteSchema = z.strictObject({
   version: z.literal(1),
   name: z.enum(["bubblewrap", "nftables", "nginx"]),
   /** The version of the package. */

@@ -19,7 +19,7 @@ const BROKEN =
   "A part of the log was lost before it could be stored: instants before the next backup may be out of reach.";
 
 /** What the link works with. */
-export interface ArchiveLinkParts {
+interface ArchiveLinkParts {
   keeper: KeeperClient;
   sources(): Iterable<DataSource>;
   find(id: string): DataSource | undefined;

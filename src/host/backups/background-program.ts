@@ -21,7 +21,7 @@ const PATH = "/usr/local/bin:/usr/bin:/bin";
 const MAX_COMPLAINT = 2_000;
 
 /** An instance that programs run for. */
-export interface ProgramOwner {
+interface ProgramOwner {
   id: string;
   context: Pick<EngineContext<InstanceSpec>, "account" | "limits" | "installed">;
   cgroups: CgroupBackend | null;
@@ -30,7 +30,7 @@ export interface ProgramOwner {
 }
 
 /** How a program is run. */
-export interface ProgramOptions {
+interface ProgramOptions {
   cwd: string;
   env?: Record<string, string>;
   /** Whether everything else on the machine comes first. */

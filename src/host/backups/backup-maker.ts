@@ -7,7 +7,7 @@ import type { DataSource } from "./data-source.ts";
 import type { KeeperClient } from "./keeper-client.ts";
 
 /** What backups are made with. */
-export interface MakerParts extends CopyingParts {
+interface MakerParts extends CopyingParts {
   keeper: KeeperClient;
 }
 

@@ -33,7 +33,7 @@ export interface CopyingParts {
 }
 
 /** One copy. */
-export interface CopyOrder {
+interface CopyOrder {
   /** The id of the backup, or any name for a clone. */
   backup: string;
   signal: AbortSignal;
@@ -43,7 +43,7 @@ export interface CopyOrder {
  * Takes the stream of a copy; its signal is aborted when the copy is.
  * @returns the bytes of the stream.
  */
-export type TakeCopy = (copy: RunningCopy, signal: AbortSignal) => Promise<number>;
+type TakeCopy = (copy: RunningCopy, signal: AbortSignal) => Promise<number>;
 
 /** The instance changed while it was copied, so the copy is begun again. */
 class Interrupted extends Error {
@@ -65,9 +65,9 @@ export async function copyData(
   for (let attempt = 1; ; attempt += 1) {
     const leave = await parts.places.enter(order.signal);
     try {
-      return await attempted(parts, recipe, await settled(source, order.signal), order, take);
+      return await attemptCopy(parts, recipe, await untilCopyable(source, order.signal), order, take);
     } catch (error) {
-      if (error instanceof NeedsRecovery) await recovered(source, order.signal, error);
+      if (error instanceof NeedsRecovery) await wakeToRecover(source, order.signal, error);
       else if (!(error instanceof Interrupted)) throw error;
       if (attempt >= MAX_ATTEMPTS)
         throw new PublicError(`${source.id} starts and ends too often to be copied now.`, error);
@@ -91,7 +91,7 @@ function recipeOf({ id, manifest }: DataSource): EngineBackup {
  * @returns a function that looks at it once more.
  * @throws PublicError when it does neither for long.
  */
-async function settled(source: DataSource, signal: AbortSignal): Promise<() => Copyable | null> {
+async function untilCopyable(source: DataSource, signal: AbortSignal): Promise<() => Copyable | null> {
   const runnable = await source.runnable();
   const giveUpAt = performance.now() + SETTLE_TIMEOUT_MS;
   while (source.now(runnable) === null) {
@@ -106,7 +106,7 @@ async function settled(source: DataSource, signal: AbortSignal): Promise<() => C
 }
 
 /** Has the engine recover the data, which is copied from the running engine then. @throws the fault when it does not run. */
-async function recovered(source: DataSource, signal: AbortSignal, fault: NeedsRecovery): Promise<void> {
+async function wakeToRecover(source: DataSource, signal: AbortSignal, fault: NeedsRecovery): Promise<void> {
   source.wake();
   const giveUpAt = performance.now() + SETTLE_TIMEOUT_MS;
   while (!source.isServing) {
@@ -117,7 +117,7 @@ async function recovered(source: DataSource, signal: AbortSignal, fault: NeedsRe
 }
 
 /** @throws Interrupted when the instance starts or ends meanwhile. */
-async function attempted(
+async function attemptCopy(
   parts: CopyingParts,
   recipe: EngineBackup,
   now: () => Copyable | null,
@@ -139,7 +139,7 @@ async function attempted(
   if (isHot) void data.process.exited.then(end);
   const order = { backup, signal: AbortSignal.any([callers, interruption.signal]) };
   try {
-    return await copied(parts, recipe, data, order, take);
+    return await copyOnce(parts, recipe, data, order, take);
   } catch (error) {
     callers.throwIfAborted();
     // The loss of the session may be seen before the end of the engine.
@@ -153,7 +153,7 @@ async function attempted(
   }
 }
 
-async function copied(
+async function copyOnce(
   { cgroups }: CopyingParts,
   recipe: EngineBackup,
   data: Copyable,

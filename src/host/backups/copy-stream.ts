@@ -9,7 +9,7 @@ import { complaintOf, runInBackground } from "./background-program.ts";
 import type { StoppedData } from "./copy-folder.ts";
 
 /** What a copy is made of, and with. */
-export interface CopyParts {
+interface CopyParts {
   id: string;
   runnable: Runnable;
   cgroups: CgroupBackend | null;

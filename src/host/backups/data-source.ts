@@ -13,7 +13,7 @@ import type { InstanceFolder } from "../os/layout.ts";
 import { markRebuild } from "../provisioning/rebuild.ts";
 
 /** The parts of an instance that a copy needs. */
-export interface DataSourceParts {
+interface DataSourceParts {
   id: string;
   lifecycle: Pick<InstanceLifecycle, "state">;
   folder: InstanceFolder;

@@ -30,7 +30,7 @@ const COPIES_AT_ONCE = 2;
 const RESTORES_AT_ONCE = 2;
 
 /** What the backups of a host need. */
-export interface HostBackupsParts {
+interface HostBackupsParts {
   dataDir: string;
   cgroups: CgroupBackend | null;
   log: Log;
@@ -199,7 +199,7 @@ export class HostBackups {
 
   #make(key: string, id: string, backup: string): Making {
     const giveUp = new AbortController();
-    const info = this.inLine(id, () => this.#made(id, backup, giveUp.signal)).finally(() =>
+    const info = this.inLine(id, () => this.#makeBackup(id, backup, giveUp.signal)).finally(() =>
       this.#making.delete(key),
     );
     const making = { callers: 0, giveUp, info };
@@ -209,7 +209,7 @@ export class HostBackups {
     return making;
   }
 
-  async #made(id: string, backup: string, signal: AbortSignal): Promise<BackupInfo> {
+  async #makeBackup(id: string, backup: string, signal: AbortSignal): Promise<BackupInfo> {
     const source = this.#parts.find(id);
     if (source === undefined) throw new PublicError(`${id} does not exist.`);
     const { cgroups, log } = this.#parts;

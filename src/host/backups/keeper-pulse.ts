@@ -8,12 +8,12 @@ const INTERVAL_MS = 5_000;
 const SILENCE_MS = 20_000;
 
 /** The keeper left a question without an answer for too long. */
-export class KeeperSilent extends Error {
+class KeeperSilent extends Error {
   override name = "KeeperSilent";
 }
 
 /** The watch over one request. */
-export interface PulseWatch {
+interface PulseWatch {
   /** Aborted with `KeeperSilent` as soon as the keeper counts as silent. */
   silence: AbortSignal;
   /** The request has ended. */

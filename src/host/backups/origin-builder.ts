@@ -51,7 +51,7 @@ export class BrokenOff extends Error {
 export async function buildFromOrigin(parts: OriginParts, origin: DataOrigin, build: Build): Promise<void> {
   if ("instance" in origin) {
     const { instance } = origin;
-    return await tried(parts, build, () => clone(parts, instance, build), {
+    return await withRetries(parts, build, () => clone(parts, instance, build), {
       what: "copy",
       ask: async () => undefined,
     });
@@ -59,13 +59,13 @@ export async function buildFromOrigin(parts: OriginParts, origin: DataOrigin, bu
   const replica = "primary" in origin ? { replica: replicaOf(build) } : {};
   const { archive, ...target } =
     "primary" in origin ? { archive: origin.primary, latest: true as const } : origin;
-  const plan = await planned(parts, archive, target, build.signal);
+  const plan = await planRestore(parts, archive, target, build.signal);
   await failpoint("host.restore.planned");
   await restorePlanned(parts, { archive, target, plan, ...replica }, build);
 }
 
 /** What is restored, and how. */
-export interface PlannedRestore {
+interface PlannedRestore {
   archive: string;
   target: RestoreTarget;
   plan: RestorePlan;
@@ -81,8 +81,8 @@ export async function restorePlanned(
 ): Promise<void> {
   const attempt = () => restore(parts, restoring, build);
   // A keeper that is away is no fault of the backup, and says nothing here.
-  const ask = () => planned(parts, restoring.archive, target, build.signal);
-  await tried(parts, build, attempt, { what: nameOf(restoring.plan), ask });
+  const ask = () => planRestore(parts, restoring.archive, target, build.signal);
+  await withRetries(parts, build, attempt, { what: nameOf(restoring.plan), ask });
 }
 
 /**
@@ -90,7 +90,7 @@ export async function restorePlanned(
  * @param of what is read, for a sentence, and a question that throws when such a stream says nothing about it.
  * @throws RestoreFault after some such streams.
  */
-async function tried(
+async function withRetries(
   { log }: Pick<OriginParts, "log">,
   { id, signal }: Build,
   attempt: () => Promise<void>,
@@ -130,7 +130,7 @@ function nameOf({ backup }: RestorePlan): string {
   return `backup of ${backup.completedAt}`;
 }
 
-async function planned(
+async function planRestore(
   parts: Pick<OriginParts, "plan">,
   archive: string,
   target: RestoreTarget,

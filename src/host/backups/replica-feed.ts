@@ -19,7 +19,7 @@ const STALL_MS = 120_000;
 /** A smaller change of the lag is not worth a notice to all watchers. */
 const LAG_STEP_SECONDS = 2;
 
-export interface ReplicaFeedParts {
+interface ReplicaFeedParts {
   keeper: Pick<KeeperClient, "archive" | "readLog">;
   source: DataSource;
   /** The id of the primary. */

@@ -9,7 +9,7 @@ import { ReplicaFeed } from "./replica-feed.ts";
 /** The keeper ships the log as often. */
 const INTERVAL_MS = 1_000;
 
-export interface ReplicaFeedsParts {
+interface ReplicaFeedsParts {
   keeper: KeeperClient;
   sources(): Iterable<DataSource>;
   log: Log;

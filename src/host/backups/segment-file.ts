@@ -12,7 +12,7 @@ import {
 import type { Account } from "../../engines/engine.ts";
 
 /** Where a segment goes. */
-export interface SegmentPlace {
+interface SegmentPlace {
   /** The log folder, which belongs to the replica. */
   folder: string;
   name: string;

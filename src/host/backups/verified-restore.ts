@@ -31,7 +31,7 @@ export interface VerifyingParts extends Pick<OriginParts, "keeper" | "plan" | "l
 }
 
 /** What is verified, and where. */
-export interface VerificationOrder {
+interface VerificationOrder {
   target: RestoreTarget;
   /** An empty folder, which the caller deletes. */
   folder: string;
@@ -60,7 +60,7 @@ export async function verifyRestore(
       restorePlanned(parts, { archive, target, plan: plan as RestorePlan }, build),
     );
     await failpoint("host.verification.restored");
-    return await checked(build, plan, restoreSeconds);
+    return await checkCopy(build, plan, restoreSeconds);
   } catch (error) {
     order.signal.throwIfAborted();
     const fault = await faultIn(parts, error, { archive, target, plan });
@@ -121,7 +121,7 @@ function secondsSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt) / 1_000;
 }
 
-async function checked(build: Build, plan: RestorePlan, restoreSeconds: number): Promise<VerifiedRestore> {
+async function checkCopy(build: Build, plan: RestorePlan, restoreSeconds: number): Promise<VerifiedRestore> {
   const startedAt = performance.now();
   const { backup: facts, recovery } = plan;
   const found = await verifyData(build, { facts, recovery }, CHECK_TIMEOUT_MS);

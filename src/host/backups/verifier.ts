@@ -18,7 +18,7 @@ const REMOVALS = 20;
 const REMOVE_AGAIN_AFTER_MS = 250;
 
 /** What the verified restores of a host need. */
-export interface VerifierParts extends VerifyingParts {
+interface VerifierParts extends VerifyingParts {
   dataDir: string;
   find(id: string): DataSource | undefined;
 }

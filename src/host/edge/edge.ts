@@ -17,7 +17,7 @@ import { probe } from "./probe.ts";
 import { RouteFiles } from "./route-files.ts";
 import { InstanceUse } from "./instance-use.ts";
 import { LoneSleepers } from "./lone-sleepers.ts";
-import { MAX_ROUTES, Routes } from "./routes.ts";
+import { EdgeRoutes, MAX_ROUTES } from "./routes.ts";
 import { ShownCertificate, type RunningEdge } from "./shown-certificate.ts";
 import { WakeQueue } from "./wake-queue.ts";
 import { WakeSocket } from "./wake-socket.ts";
@@ -36,7 +36,7 @@ export type InstanceEdge = Pick<Edge, "measureUse" | "idleSeconds" | "drain" | "
 export class Edge {
   readonly #host: EdgeHost;
   readonly #files: RouteFiles;
-  readonly #routes = new Routes();
+  readonly #routes = new EdgeRoutes();
   readonly #queue: WakeQueue;
   readonly #wakes: WakeSocket;
   readonly #use = new InstanceUse();

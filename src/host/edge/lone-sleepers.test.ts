@@ -4,9 +4,9 @@ import { NO_POLICY } from "../../contracts/edge-route.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { RouteUse } from "../../engines/edge.ts";
 import { LoneSleepers } from "./lone-sleepers.ts";
-import { Routes } from "./routes.ts";
+import { EdgeRoutes } from "./routes.ts";
 
-const routes = new Routes();
+const routes = new EdgeRoutes();
 routes.put({
   id: "env",
   names: [],

@@ -2,7 +2,7 @@
 import type { Observation } from "../../contracts/observation.ts";
 import { wokenByRequest } from "../../contracts/wake-reasons.ts";
 import type { RouteUse } from "../../engines/edge.ts";
-import type { Routes } from "./routes.ts";
+import type { EdgeRoutes } from "./routes.ts";
 import type { EdgeInstance } from "./wake-queue.ts";
 
 /** The requests of a route that no rule has refused. */
@@ -42,7 +42,11 @@ export class LoneSleepers {
   }
 
   /** Wakes the sleeping instances of routes that were used after they were idle. A request that was refused is no use. */
-  wakeUsed({ usage, askedAtMs }: Report, routes: Routes, find: (id: string) => EdgeInstance | null): void {
+  wakeUsed(
+    { usage, askedAtMs }: Report,
+    routes: EdgeRoutes,
+    find: (id: string) => EdgeInstance | null,
+  ): void {
     this.#askedAtMs = askedAtMs;
     const former = this.#admissions;
     this.#admissions = new Map();

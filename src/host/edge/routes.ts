@@ -5,7 +5,7 @@ import type { EdgeTable, EdgeTarget } from "../../engines/edge.ts";
 /** The most routes of a host, so that a mistake of the control plane does not fill the disk. */
 export const MAX_ROUTES = 20_000;
 
-export class Routes {
+export class EdgeRoutes {
   readonly #routes = new Map<string, EdgeRoute>();
   /** The route that each name leads to: the route that asked for it last. */
   readonly #owners = new Map<string, string>();
@@ -112,7 +112,9 @@ export class Routes {
       this.#cacheVersions.set(id, { version, since: this.#sequence });
   }
 
-  /** A version that a route has again is another, since nothing has ended meanwhile what was kept under the former. */
+  /**
+   * A route that returns to an earlier version gets a new suffix: the entries of the first use were never invalidated.
+   */
   #cacheVersionOf(id: string): string | null {
     const { version = null, since = 0 } = this.#cacheVersions.get(id) ?? {};
     return version === null ? null : `${version}.${since}`;

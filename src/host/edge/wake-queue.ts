@@ -3,7 +3,7 @@ import type { WakeQuestion, WakeRefusal } from "../../contracts/edge-wake.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { WakeReason } from "../../contracts/sleep.ts";
 import { wokenByRequest } from "../../contracts/wake-reasons.ts";
-import type { Routes } from "./routes.ts";
+import type { EdgeRoutes } from "./routes.ts";
 
 /** The most requests that wait, of all routes and of one. */
 const [MAX_WAITING, MAX_WAITING_OF_ROUTE] = [2_000, 500];
@@ -11,8 +11,9 @@ const [MAX_WAITING, MAX_WAITING_OF_ROUTE] = [2_000, 500];
 /** How long a request waits for its instance; the edge waits some longer. */
 const WAIT_MS = 60_000;
 
-/** The states that a request ends, and those after which an instance may run. */
+/** The states from which a request wakes the instance. */
 const SLEEPING: ReadonlySet<string> = new Set(["asleep", "draining"]);
+/** The states from which an instance may yet run. */
 const COMING: ReadonlySet<string> = new Set([...SLEEPING, "starting", "stopped"]);
 
 /** An instance as the edge needs it. */
@@ -27,15 +28,15 @@ export interface EdgeInstance {
 }
 
 /** What the edge is answered: a port, or why there is none. */
-export type WakeAnswer = number | WakeRefusal;
+type WakeAnswer = number | WakeRefusal;
 
 interface Waiter {
   client: string;
   resolve(answer: WakeAnswer): void;
 }
 
-export interface WakeQueueParts {
-  routes: Routes;
+interface WakeQueueParts {
+  routes: EdgeRoutes;
   find(instance: string): EdgeInstance | null;
   /** Tests do not wait for so long. */
   waitMs?: number;
@@ -106,7 +107,7 @@ export class WakeQueue {
     if (answer !== null) for (const { resolve } of waiters) resolve(answer);
   }
 
-  /** Null while it is worth to wait; a waiting request has the instances woken. */
+  /** Null while waiting can help. Wakes the sleeping instances on the way. */
   #answerOf(route: string, client: string): WakeAnswer | null {
     const { routes, find } = this.#parts;
     const known = routes.get(route);

@@ -10,7 +10,7 @@ import type { EngineRunner } from "./runner.ts";
 import type { Runnable } from "./runner-parts.ts";
 
 /** The parts that apply the contents of an instance. */
-export interface ContentsParts {
+interface ContentsParts {
   log: Log;
   file: ManifestFile;
   condition: Condition;

@@ -53,7 +53,7 @@ export interface HostSettings extends EngineSources {
 const catalogs = new Map<string, InstalledEngine[]>();
 
 /** The installed engines. The lookup is cached, and repeated when no known engine matches. */
-export async function installedEngines(
+async function installedEngines(
   sources: EngineSources,
   wanted: (engine: InstalledEngine) => boolean,
 ): Promise<InstalledEngine[]> {

@@ -42,7 +42,7 @@ export interface EngineProcess {
 }
 
 /** How an engine is asked to end, and when it is killed. */
-export interface HowToStop {
+interface HowToStop {
   signal: NodeJS.Signals;
   timeoutMs: number;
   /** Whether the signal goes to the whole group of the process. */

@@ -29,7 +29,7 @@ export function reasonOf(error: unknown, otherwise: string): string {
 }
 
 /** What the failure handler reports to and recovers with. */
-export interface FailureHandlerParts extends OutOfMemoryParts {
+interface FailureHandlerParts extends OutOfMemoryParts {
   log: Log;
   lifecycle: InstanceLifecycle;
   address: Pick<InstanceAddress, "isMissing">;

@@ -6,7 +6,7 @@ import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { EngineRunner } from "./runner.ts";
 
 /** The parts that an instance's address works with. */
-export interface InstanceAddressParts {
+interface InstanceAddressParts {
   id: string;
   settings: HostSettings;
   addresses: InstanceAddresses;

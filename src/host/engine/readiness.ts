@@ -16,7 +16,7 @@ const FIRST_PAUSE_MS = 4;
 const START_TIMEOUT_MS = 10 * 60_000;
 
 /** How the wait ended. */
-export type Readiness = "ready" | "ended" | "hung" | "given-up";
+type Readiness = "ready" | "ended" | "hung" | "given-up";
 
 /**
  * @param start the process, and the offset in the log at which its output begins.

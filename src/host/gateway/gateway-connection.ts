@@ -15,7 +15,7 @@ const MAX_WAITING_LINES = 200_000;
 const NEWLINE = 0x0a;
 
 /** Callbacks for a gateway's messages. A callback may throw; the owner of the socket then ends the connection. */
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** The gateway speaks the version of this host. */
   greeted(): void;
   /** @param line any line after the greeting. */

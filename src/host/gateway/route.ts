@@ -28,7 +28,7 @@ const STATES: Record<State, RouteState | null> = {
 const MAX_HELD_BEYOND_ENGINE = 1_000;
 
 /** The parts of a route. */
-export interface RouteParts {
+interface RouteParts {
   settings: HostSettings;
   folder: InstanceFolder;
   manifest: Manifest | null;

@@ -10,7 +10,7 @@ import { isAdoptionDue } from "../manifest/spec-change.ts";
 import { instanceFolder, type InstanceFolder } from "../os/layout.ts";
 
 /** The instance that takes over data; no engine of it runs. */
-export interface Adopter {
+interface Adopter {
   settings: { dataDir: string };
   folder: Pick<InstanceFolder, "data" | "incoming" | "former">;
   file: ManifestFile;

@@ -7,7 +7,7 @@ import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 
 /** The reason why a manifest cannot be used, as a public sentence. */
-export interface Unusable {
+interface Unusable {
   unusable: string;
 }
 

@@ -17,7 +17,7 @@ export type Demand = "ensure" | "wake" | "suspend" | "idle" | "restart" | "remov
 export type Ticket = number;
 
 /** A demand that waits or is under way. One task is under way at a time, in the order of the demands. */
-export interface Task {
+interface Task {
   demand: Demand;
   tickets: readonly Ticket[];
   askedAtMs: number;

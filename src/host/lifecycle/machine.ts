@@ -17,7 +17,7 @@ type OwnEffect = Extract<Effect, { do: "setTimer" | "clearTimer" }>;
 /** The effects that the instance carries out. Its `perform` must not dispatch events before it returns. */
 export type InstanceEffect = Exclude<Effect, OwnEffect>;
 
-export interface MachineParts {
+interface MachineParts {
   log: Log;
   perform(effect: InstanceEffect): void;
   onTransition(transition: Transition): void;

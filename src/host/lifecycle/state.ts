@@ -3,7 +3,7 @@ import type { PersistedState } from "../../contracts/manifest.ts";
 import type { Observation } from "../../contracts/observation.ts";
 
 /** A wake that has begun: the instance no longer sleeps, and does not serve yet. */
-export interface BegunWake {
+interface BegunWake {
   at: Date;
   /** Whether a change of the desired state caused the wake; false when a client did. */
   isOwn: boolean;

@@ -11,7 +11,7 @@ const MAX_TAIL_BYTES = 1024 ** 2;
 const NEWLINE = 0x0a;
 
 /** The time of a line in milliseconds since 1970; null for a line without a time. */
-export type TimeOf = (line: string) => number | null;
+type TimeOf = (line: string) => number | null;
 
 /** An open log as it is at one moment. */
 export class LogFile {

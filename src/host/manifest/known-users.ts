@@ -6,7 +6,7 @@ import { boundedUsers, type UserList } from "../../engines/users.ts";
 const SHORTEST_PAUSE_MS = 250;
 
 /** The parts that known users work with. */
-export interface KnownUsersParts {
+interface KnownUsersParts {
   /** Reads the users from the engine; null when the engine does not run or does not answer, which changes nothing. */
   ask(): Promise<UserList | null>;
   /** The users of the spec. */

@@ -35,7 +35,7 @@ export function canSwitchUsers(): boolean {
 }
 
 /** The parts of a manifest that decide the user of an instance. */
-export interface UserOfInstance {
+interface UserOfInstance {
   spec: Pick<InstanceSpec, "exposure">;
   uid: number | null;
 }

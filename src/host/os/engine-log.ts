@@ -45,7 +45,7 @@ const NO_IDENTITY = "0";
 export const START_MARK = "# pilvi ";
 
 /** The log that is open for an engine. */
-export interface OpenLog {
+interface OpenLog {
   fd: number;
   /** The offset at which the output of this start begins. */
   startsAt: number;

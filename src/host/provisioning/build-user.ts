@@ -11,7 +11,7 @@ const UNSHARE = "/usr/bin/unshare";
 const AS_NOBODY = [UNSHARE, "--user", `--map-user=${NOBODY.uid}`, `--map-group=${NOBODY.gid}`];
 
 /** The building user, and the prefix of its commands. */
-export interface BuildUser {
+interface BuildUser {
   account: Account | null;
   prefix: string[];
 }

@@ -19,7 +19,7 @@ const IDLE_PRIORITY = ["nice", "-n", "19"];
 const WORK_DIR = "build.";
 
 /** The options of a build. */
-export interface BuildOptions {
+interface BuildOptions {
   /** Limits each program of the build, right after its start. */
   confine(pid: number): void;
   /** Whether a caller waits for the build. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Sleep, Wake, WakeReason } from "../../contracts/sleep.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
-import { EdgeRequests } from "./edge-requests.ts";
+import { EdgeUse } from "./edge-use.ts";
 import { canSleep, frontOf } from "./front.ts";
 import { IdleProbe, idleSecondsBeforeSleep } from "./idle-probe.ts";
 import { routeOf } from "../gateway/route.ts";
@@ -19,7 +19,7 @@ import { OWN_REASON, wakeBy, woken } from "../manifest/spec-change.ts";
 export class SleepCycle {
   readonly #parts: SleepCycleParts;
   readonly #users: KnownUsers;
-  readonly #requests: EdgeRequests;
+  readonly #edgeUse: EdgeUse;
   /** Aborts the suspension that is under way. */
   #suspension = new AbortController();
   #startedAtMs = 0;
@@ -30,7 +30,7 @@ export class SleepCycle {
 
   constructor(parts: SleepCycleParts) {
     this.#parts = parts;
-    this.#requests = new EdgeRequests(parts);
+    this.#edgeUse = new EdgeUse(parts);
     this.#users = new KnownUsers({
       ask: () => this.#askUsers(),
       own: () => parts.file.manifest?.spec.users ?? [],
@@ -68,7 +68,7 @@ export class SleepCycle {
 
   /** A client of the edge, an application, or the control plane needs the instance. */
   wanted(reason: WakeReason): void {
-    this.#requests.wanted(reason);
+    this.#edgeUse.wanted(reason);
   }
 
   /** Aborts a suspension that is under way. The instance stays awake. */
@@ -83,7 +83,7 @@ export class SleepCycle {
    */
   async suspend(isIdle: boolean): Promise<void> {
     const { id, file, runner, lifecycle, onFailed } = this.#parts;
-    await this.#requests.measure();
+    await this.#edgeUse.measure();
     if (lifecycle.isLeaving) throw new PublicError(`${id} is being stopped.`);
     const { manifest } = file;
     const { runnable, process } = runner;
@@ -93,8 +93,8 @@ export class SleepCycle {
     if (!canSleep(spec)) throw new PublicError(`${id} listens by itself, so it cannot sleep.`);
     const seconds = "sleepAfterSeconds" in spec ? spec.sleepAfterSeconds : null;
     // The spec may have changed since the instance was found idle, or an earlier host may have found it so.
-    if (isIdle && (seconds === null || !this.#requests.allowSleepAfter(seconds))) return;
-    this.#requests.forgetReason();
+    if (isIdle && (seconds === null || !this.#edgeUse.allowSleepAfter(seconds))) return;
+    this.#edgeUse.forgetReason();
     this.#suspension = new AbortController();
     const { signal } = this.#suspension;
     try {
@@ -128,7 +128,7 @@ export class SleepCycle {
       // does that first.
       await gateway.contact;
       // An application that is about to end still answers. Nobody needs it: the edge holds every request.
-      const isStopping = this.#requests.areKnown || !(await runnable.engine.isReady(runnable.context));
+      const isStopping = this.#edgeUse.isKnown || !(await runnable.engine.isReady(runnable.context));
       if (isStopping && (await endForSleep(runner, runnable, process))) {
         lifecycle.report({ type: "suspended" });
         return false;
@@ -227,7 +227,7 @@ export class SleepCycle {
     const { lifecycle } = this.#parts;
     const wake = wakeOf(lifecycle.state);
     this.#idleProbe = null;
-    const reason = wake?.isOwn === true ? OWN_REASON : this.#requests.takeReason();
+    const reason = wake?.isOwn === true ? OWN_REASON : this.#edgeUse.takeReason();
     if (wake !== null && reason !== null && this.#latestStart !== null) {
       this.#isWakeRecorded = true;
       this.#noteWake(wakeBy(reason, wake.at, this.#latestStart));
@@ -254,7 +254,7 @@ export class SleepCycle {
     const seconds = idleSecondsBeforeSleep(file.manifest);
     if (seconds === null || condition.state !== "running" || runner.process === null || !runner.runnable)
       return;
-    if (this.#requests.areKnown) return this.#requests.allowSleepAfter(seconds) ? onIdle() : undefined;
+    if (this.#edgeUse.isKnown) return this.#edgeUse.allowSleepAfter(seconds) ? onIdle() : undefined;
     try {
       const unusedSeconds = await (this.#idleProbe ??= new IdleProbe()).seconds(runner.runnable);
       if (unusedSeconds >= seconds) onIdle();

@@ -19,7 +19,7 @@ import type { EngineRunner } from "../engine/runner.ts";
 import type { Runnable } from "../engine/runner-parts.ts";
 
 /** How long a suspension waits for the users of the instance, in milliseconds. */
-export interface SuspendTimeouts {
+interface SuspendTimeouts {
   /** For activity that the engine reports. Other clients go on meanwhile. */
   guardMs: number;
   /** For what is under way in the front, which holds new requests meanwhile. */

@@ -36,11 +36,11 @@ export class BackupStore {
   readonly #partPlaces = new Places(MAX_PARTS_AT_ONCE);
   readonly #partBytes: number;
   /** The prefixes of backups whose streams are being stored. */
-  readonly #written = new Set<string>();
+  readonly #writing = new Set<string>();
   /** The prefixes of backups that are being declared complete, with the number of such requests. */
-  readonly #completed = new Map<string, number>();
+  readonly #completing = new Map<string, number>();
   /** The prefixes of backups of which what is left is being deleted. */
-  readonly #cleared = new Map<string, Promise<boolean>>();
+  readonly #clearing = new Map<string, Promise<boolean>>();
 
   constructor(store: TargetSet, throttle: Throttle, partBytes = PART_BYTES) {
     this.#store = store;
@@ -51,7 +51,7 @@ export class BackupStore {
   /** Whether the stream of the backup is being stored now, or the backup is being declared complete. */
   isActive(archive: string, backup: string): boolean {
     const prefix = backupPrefix(archive, backup);
-    return this.#written.has(prefix) || this.#completed.has(prefix);
+    return this.#writing.has(prefix) || this.#completing.has(prefix);
   }
 
   /**
@@ -60,21 +60,21 @@ export class BackupStore {
    */
   async write(archive: string, backup: string, stream: AsyncIterable<Uint8Array>): Promise<StoredStream> {
     const prefix = backupPrefix(archive, backup);
-    await this.#isCleared(prefix);
-    if (this.#written.has(prefix)) throw new BackupConflict("The backup is being stored already.");
-    this.#written.add(prefix);
+    await this.#untilCleared(prefix);
+    if (this.#writing.has(prefix)) throw new BackupConflict("The backup is being stored already.");
+    this.#writing.add(prefix);
     try {
       return await this.#places.run(() => this.#writeStream(archive, backup, stream));
     } finally {
-      this.#written.delete(prefix);
+      this.#writing.delete(prefix);
     }
   }
 
   /** Resolves when nothing of a backup is being deleted as a leftover. */
-  async #isCleared(prefix: string): Promise<void> {
-    for (let clearing = this.#cleared.get(prefix); clearing !== undefined;) {
+  async #untilCleared(prefix: string): Promise<void> {
+    for (let clearing = this.#clearing.get(prefix); clearing !== undefined;) {
       await clearing.catch(() => undefined);
-      clearing = this.#cleared.get(prefix);
+      clearing = this.#clearing.get(prefix);
     }
   }
 
@@ -118,14 +118,14 @@ export class BackupStore {
    */
   async complete(archive: string, backup: string, facts: BackupFacts): Promise<BackupInfo> {
     const prefix = backupPrefix(archive, backup);
-    await this.#isCleared(prefix);
-    this.#completed.set(prefix, (this.#completed.get(prefix) ?? 0) + 1);
+    await this.#untilCleared(prefix);
+    this.#completing.set(prefix, (this.#completing.get(prefix) ?? 0) + 1);
     try {
       return await this.#complete(archive, backup, facts);
     } finally {
-      const others = (this.#completed.get(prefix) ?? 1) - 1;
-      if (others > 0) this.#completed.set(prefix, others);
-      else this.#completed.delete(prefix);
+      const others = (this.#completing.get(prefix) ?? 1) - 1;
+      if (others > 0) this.#completing.set(prefix, others);
+      else this.#completing.delete(prefix);
     }
   }
 
@@ -187,13 +187,13 @@ export class BackupStore {
    */
   async deleteLeftover(archive: string, backup: string): Promise<boolean> {
     const prefix = backupPrefix(archive, backup);
-    if (this.isActive(archive, backup) || this.#cleared.has(prefix)) return false;
+    if (this.isActive(archive, backup) || this.#clearing.has(prefix)) return false;
     const clearing = this.#clear(archive, backup);
-    this.#cleared.set(prefix, clearing);
+    this.#clearing.set(prefix, clearing);
     try {
       return await clearing;
     } finally {
-      this.#cleared.delete(prefix);
+      this.#clearing.delete(prefix);
     }
   }
 

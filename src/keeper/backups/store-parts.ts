@@ -6,10 +6,10 @@ import { partsOf } from "./parts.ts";
 const PARTS_AT_ONCE = 3;
 
 /** Stores a part. @returns how many bytes it takes at the target. */
-export type StorePart = (index: number, part: Uint8Array) => Promise<number>;
+type StorePart = (index: number, part: Uint8Array) => Promise<number>;
 
 /** The parts of a stream, with what each takes at the target. */
-export interface StoredParts {
+interface StoredParts {
   plainBytes: number;
   sizes: number[];
 }

@@ -12,7 +12,7 @@ const schema = z.strictObject({
 });
 
 /** A stream that is stored as a whole, with its parts. */
-export interface StreamParts extends StoredStream {
+interface StreamParts extends StoredStream {
   parts: number[];
 }
 

@@ -41,7 +41,7 @@ export function positionIn(file: number, byte: number): number {
 }
 
 /** The piece that ends a file within a segment; undefined when the file goes on, or its end is not there. */
-export function lastPieceIn({ pieces }: LogObjects, segment: string): Piece | undefined {
+function lastPieceIn({ pieces }: LogObjects, segment: string): Piece | undefined {
   return pieces.find((piece) => piece.segment === segment && piece.generation === LAST_GENERATION);
 }
 

@@ -15,7 +15,7 @@ import {
 const ALIGNMENT = 8;
 
 /** Whole records that follow one another. */
-export interface PassedRecords {
+interface PassedRecords {
   /** Where the record after them begins. */
   at: number;
   /** The position of the latest whole record; null without any. */

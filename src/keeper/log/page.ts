@@ -10,7 +10,7 @@ const CONTINUES_RECORD = 0x0001;
 const HAS_LONG_HEADER = 0x0002;
 const OVERWRITES_RECORD = 0x0008;
 
-export interface PageHeader {
+interface PageHeader {
   headerBytes: number;
   /** The page begins with the rest of the record before. */
   continuesRecord: boolean;

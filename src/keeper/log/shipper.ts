@@ -9,7 +9,7 @@ const WORKERS = 8;
 /** How long logs with more to ship are shipped on when the shipper is to stop. */
 const LAST_TURNS_MS = 5_000;
 
-export interface ShipperOptions {
+interface ShipperOptions {
   store: ObjectStore;
   log: { warn(members: object, message: string): void };
   intervalMs: number;

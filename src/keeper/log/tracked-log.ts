@@ -26,7 +26,7 @@ import { ShippedLog } from "./shipped-log.ts";
 import type { Shipping, Step } from "./shipping.ts";
 import { trimmedPlan } from "./trim.ts";
 
-export type LogSource = NonNullable<Announcement["log"]>;
+type LogSource = NonNullable<Announcement["log"]>;
 
 /** A customer's flood of changes ships so many segments before the other logs get their turn. */
 const SEGMENTS_A_TURN = 4;

@@ -23,7 +23,7 @@ const COPIES_AT_ONCE = 3;
 const DELETES_AT_ONCE = 8;
 
 /** A target that is caught up, and what with. */
-export interface CatchingUp {
+interface CatchingUp {
   kept: KeptTarget;
   /** The other targets that answer. */
   others: KeptTarget[];

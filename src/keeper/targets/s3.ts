@@ -33,7 +33,7 @@ const REFUSALS = new Set([
 ]);
 
 /** The bucket of a target, and the credentials for it. */
-export interface Bucket {
+interface Bucket {
   bucket: string;
   /** Names of objects begin with it, and with a slash after it; may be empty. */
   prefix: string;
@@ -44,7 +44,7 @@ export interface Bucket {
 }
 
 /** For tests. */
-export interface S3Timing {
+interface S3Timing {
   firstRetryMs?: number;
   timeoutMs?: number;
 }

@@ -26,7 +26,7 @@ const TEND_INTERVAL_MS = 10_000;
 /** So many logs have postponed deletions carried out at once. */
 const FOLDERS_AT_ONCE = 4;
 
-export interface TargetSetOptions {
+interface TargetSetOptions {
   /** The folder of the keeper's own notes. */
   notesDir: string;
   sealer: Sealer;
@@ -136,8 +136,8 @@ export class TargetSet implements ObjectStore {
   }
 
   /**
-   * A target that cannot be reached deletes the object when it is back, and a target that has not got yet what was written
-   * before, when it has that: an object often goes because another has replaced it.
+   * An unreachable target deletes the object when it is back. A target that lacks the object's replacement deletes it
+   * after getting that.
    * @throws when none can be reached.
    */
   async delete(name: string): Promise<void> {

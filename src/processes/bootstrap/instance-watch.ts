@@ -13,14 +13,14 @@ import type { Database } from "../../store/database.ts";
 const RESTART_MS = 5_000;
 
 /** A host as far as the watch needs it. */
-export interface WatchedHost {
+interface WatchedHost {
   id: string;
   driver: Pick<Driver, "watch">;
   observedStates: WatchedStates;
 }
 
 /** What a watch works with. */
-export interface InstanceWatch {
+interface InstanceWatch {
   db: Database;
   host: WatchedHost;
   /** For tests. */

@@ -20,7 +20,7 @@ const FIRST_AFTER_MS = 60_000;
 const RETRY_MS = 60_000;
 
 /** What the backups of the store are made with. */
-export interface StoreBackupsParts {
+interface StoreBackupsParts {
   driver: Driver;
   /** All archives, as the driver reported them last. */
   archives(): Iterable<ArchiveState>;

@@ -67,10 +67,7 @@ const CERTIFICATE_INTERVAL_MS = 1_000;
 
 const [HOST_TIMEOUT_MS, HOST_RETRY_MS] = [5_000, 20];
 
-/**
- * Secrets that only the user who started Pilvi may read or make; all of them are in memory before that user is given
- * up.
- */
+/** Secrets that only the starting user can read. They are read before the process gives up that user. */
 interface StartupSecrets {
   vault: Vault;
   /** Shown by the API, the first by default; an empty list means HTTP. */

@@ -25,7 +25,7 @@ interface BuiltFile {
  * Builds the console aside and then renames it, so that a kill leaves no half-written folder under the name.
  * @throws Refusal with the messages of the compiler.
  */
-export async function buildConsole(folder: string): Promise<void> {
+async function buildConsole(folder: string): Promise<void> {
   const built = await Promise.all([buildScripts(), buildThemeStart(), buildStyle()]);
   const files = built.flat();
   const temporary = besides(folder);

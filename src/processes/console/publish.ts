@@ -10,7 +10,7 @@ import { buildsFolder, placeBuild, isWritable, pruneBuilds } from "../program/ke
 import { consoleName } from "./sources.ts";
 
 /** A console that is being built; the control plane serves the rest meanwhile. */
-export interface Publication {
+interface Publication {
   /** Resolves when the console is served, or could not be built. */
   finished: Promise<void>;
   /** Ends the build. */

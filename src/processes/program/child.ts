@@ -21,7 +21,7 @@ export const STOP_TIMEOUT_MS = 90_000;
 const INHERITED = 3;
 
 /** The settings of a child process. */
-export interface ChildOptions {
+interface ChildOptions {
   name: "control" | "gateway" | "host" | "keeper";
   program: Program;
   env: Record<string, string | undefined>;

@@ -28,7 +28,7 @@ export function reportKept(): void {
 }
 
 /** Why this process has to end: a signal, a message of `pilvi up`, or the end of `pilvi up` itself. */
-export type StopReason = "signal" | "stop" | "parent-gone";
+type StopReason = "signal" | "stop" | "parent-gone";
 
 /** Resolves with the first reason to end. */
 export function stopRequested(): Promise<StopReason> {

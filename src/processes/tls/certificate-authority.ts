@@ -22,7 +22,7 @@ const RENEWAL_DAYS = 30;
 const BACKDATED_DAYS = 1;
 
 /** A request for a certificate of the gateway. */
-export interface CertificateRequest {
+interface CertificateRequest {
   dataDir: string;
   /** Names and addresses that clients may reach the gateway by. */
   names: string[];
@@ -35,7 +35,7 @@ function authorityFile(dataDir: string): string {
 }
 
 /** The file of the gateway's certificate for settings without a certificate. */
-export function gatewayCertificateFile(dataDir: string): string {
+function gatewayCertificateFile(dataDir: string): string {
   return join(dataDir, "tls", "gateway.crt");
 }
 

@@ -19,7 +19,7 @@ interface SignedRequest {
 
 /**
  * Makes sure that the application signed the request, except for its body.
- * @throws {HttpError} 401, with the reason.
+ * @throws HttpError 401, with the reason.
  */
 export function checkSignature(application: HttpApplication, request: SignedRequest, nowMs: number): void {
   const { query } = request;
@@ -41,7 +41,7 @@ export function checkSignature(application: HttpApplication, request: SignedRequ
 
 /**
  * Makes sure that the body is the signed body.
- * @throws {HttpError} 401.
+ * @throws HttpError 401.
  */
 export function checkBody(query: Query, body: string): void {
   const signed = query.get("body_md5");

@@ -7,7 +7,7 @@ import type { HttpApplication } from "./target.ts";
 
 /**
  * The occupied channels. A signed-in user's own channel is left out unless the filter asks for it.
- * @throws {HttpError} 400 when the attributes do not fit the filter.
+ * @throws HttpError 400 when the attributes do not fit the filter.
  */
 export function listChannels(application: HttpApplication, query: Query): Response {
   const prefix = query.get("filter_by_prefix") ?? "";
@@ -28,7 +28,7 @@ export function listChannels(application: HttpApplication, query: Query): Respon
 
 /**
  * Whether a channel is occupied, with the wanted attributes.
- * @throws {HttpError} 400 when no channel can have the name, or a channel of its kind has no such attribute.
+ * @throws HttpError 400 when no channel can have the name, or a channel of its kind has no such attribute.
  */
 export function describeChannel(application: HttpApplication, name: string, query: Query): Response {
   const kind = kindOf(name);
@@ -47,7 +47,7 @@ export function describeChannel(application: HttpApplication, name: string, quer
 
 /**
  * The users on a presence channel, each once.
- * @throws {HttpError} 400 when the channel is not a presence channel.
+ * @throws HttpError 400 when the channel is not a presence channel.
  */
 export function listUsers(application: HttpApplication, name: string): Response {
   if (!kindOf(name).isPresence) throw new HttpError(400, "Users can only be retrieved for presence channels");

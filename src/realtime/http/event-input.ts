@@ -24,7 +24,7 @@ const SOCKET_ID = /^\d+\.\d+$/;
 
 /**
  * The event of a request to publish a single event.
- * @throws {HttpError} 400 or 413, with the reason.
+ * @throws HttpError 400 or 413, with the reason.
  */
 export function readEvent(body: string): EventInput {
   const fields = readObject(body);
@@ -33,7 +33,7 @@ export function readEvent(body: string): EventInput {
 
 /**
  * The events of a batch, all of them valid.
- * @throws {HttpError} 400 or 413 when an event is not.
+ * @throws HttpError 400 or 413 when an event is not.
  */
 export function readBatch(body: string): EventInput[] {
   const { batch } = readObject(body);

@@ -14,7 +14,7 @@ export type Attributes = Partial<Record<Attribute, unknown>>;
 
 /**
  * Reads a comma separated list; without a list, no attribute is wanted.
- * @throws {HttpError} 400 when the list names an unknown attribute.
+ * @throws HttpError 400 when the list names an unknown attribute.
  */
 export function parseInfo(text: string | undefined, known: readonly Attribute[]): ReadonlySet<Attribute> {
   const wanted = new Set<Attribute>();

@@ -18,7 +18,7 @@ interface Delivery {
 
 /**
  * Publishes the event of a body.
- * @throws {HttpError} when the event is not valid.
+ * @throws HttpError when the event is not valid.
  */
 export function publishEvent(application: HttpApplication, body: string): Response | Promise<Response> {
   const event = readEvent(body);
@@ -30,7 +30,7 @@ export function publishEvent(application: HttpApplication, body: string): Respon
 
 /**
  * Publishes the events of a batch in their order, or no event when one is not valid.
- * @throws {HttpError} when an event is not valid.
+ * @throws HttpError when an event is not valid.
  */
 export function publishBatch(application: HttpApplication, body: string): Response | Promise<Response> {
   const events = readBatch(body);

@@ -45,7 +45,7 @@ export class Query {
 
 /**
  * Reads a query without its question mark.
- * @throws {HttpError} when a percent sign is not followed by two hexadecimal digits, or the digits do not make a text.
+ * @throws HttpError when a percent sign is not followed by two hexadecimal digits, or the digits do not make a text.
  */
 export function parseQuery(text: string): Query {
   const usual = USUAL.exec(text);
@@ -70,7 +70,7 @@ export function parseQuery(text: string): Query {
 
 /**
  * Resolves the escapes in a part of a path.
- * @throws {HttpError} when an escape is malformed.
+ * @throws HttpError when an escape is malformed.
  */
 export function unescapedPath(text: string): string {
   if (!text.includes("%")) return text;

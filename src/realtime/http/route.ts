@@ -2,7 +2,7 @@
 import { HttpError } from "./answer.ts";
 import { unescapedPath } from "./query.ts";
 
-export type Endpoint = "events" | "batch_events" | "channels" | "channel" | "users" | "terminate_connections";
+type Endpoint = "events" | "batch_events" | "channels" | "channel" | "users" | "terminate_connections";
 
 export interface Route {
   appId: string;
@@ -33,7 +33,7 @@ export function splitUrl(url: string): { path: string; query: string } {
 
 /**
  * Finds the endpoint of a request.
- * @throws {HttpError} 404 for an unknown path, 405 for a wrong method, 400 for a malformed escape.
+ * @throws HttpError 404 for an unknown path, 405 for a wrong method, 400 for a malformed escape.
  */
 export function routeOf(method: string, path: string): Route {
   const route = path.startsWith(APPS) ? routeInApplication(path) : null;

@@ -1,6 +1,6 @@
 // The kinds of channels by their names: prefixes are anchored, and cache variants inherit the rest of their kind.
 import { describe, expect, test } from "bun:test";
-import { channelKindOf, userChannel } from "./channel-name.ts";
+import { channelKindOf } from "./channel-name.ts";
 
 /** The properties of a kind, as words. */
 function wordsOf(name: string): string[] | null {
@@ -47,9 +47,9 @@ describe("a channel's name", () => {
   );
 
   test("may be the name of a user's own channel", () => {
-    expect(channelKindOf(userChannel("ann & bob"))?.userId).toBe("ann & bob");
-    expect(channelKindOf(userChannel("ann"))?.isPrivate).toBeTrue();
-    expect(channelKindOf(userChannel(""))).toBeNull();
+    expect(channelKindOf("#server-to-user-ann & bob")?.userId).toBe("ann & bob");
+    expect(channelKindOf("#server-to-user-ann")?.isPrivate).toBeTrue();
+    expect(channelKindOf("#server-to-user-")).toBeNull();
     expect(channelKindOf("#server-to-user")).toBeNull();
     expect(channelKindOf("a")?.userId).toBeNull();
   });

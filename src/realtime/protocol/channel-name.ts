@@ -49,8 +49,3 @@ export function channelKindOf(name: string): ChannelKind | null {
   if (!CHANNEL_NAME.test(name)) return null;
   return kindsByPrefix.find(([prefix]) => name.startsWith(prefix))?.[1] ?? PUBLIC;
 }
-
-/** The channel for messages to one user alone. */
-export function userChannel(userId: string): string {
-  return `${SERVER_TO_USER}${userId}`;
-}

@@ -18,7 +18,7 @@ const PREFIX = "/app/";
 const USUAL = `protocol=${NEWEST_PROTOCOL}&`;
 
 /** The request in a URL. */
-export interface WantedConnection {
+interface WantedConnection {
   /** The key of the application. */
   key: string;
   /** The version of the protocol. */
@@ -26,7 +26,7 @@ export interface WantedConnection {
 }
 
 /** The reason for a refusal, and the protocol in which to send it. */
-export interface RefusedHandshake {
+interface RefusedHandshake {
   refusal: CloseReason;
   /** 0 when the client names no version that exists. */
   protocol: number;

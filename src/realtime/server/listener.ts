@@ -22,12 +22,12 @@ export interface SocketData {
 export type ClientSocket = Socket & { data: SocketData };
 
 /** Decides whether a request becomes a WebSocket. */
-export interface Upgrading {
+interface Upgrading {
   upgrade(request: Request, options: { data: SocketData }): boolean;
 }
 
 /** The events of a socket. */
-export interface SocketHandlers {
+interface SocketHandlers {
   open(socket: ClientSocket): void;
   message(socket: ClientSocket, message: string | Buffer): void;
   ping(socket: ClientSocket): void;

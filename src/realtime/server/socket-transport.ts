@@ -19,7 +19,7 @@ export type Socket = Pick<
 export class SocketTransport implements Transport {
   readonly #socket: Socket;
   readonly #backlog: Backlog;
-  /** No more answers waited when an answer last began to wait. */
+  /** An upper bound of the unsent bytes of answers, taken when an answer last had to wait. */
   #answerBytes = 0;
 
   constructor(socket: Socket, backlog: Backlog) {

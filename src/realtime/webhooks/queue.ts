@@ -9,7 +9,7 @@ import type { Places } from "../../lib/places.ts";
 import type { Spool } from "./spool.ts";
 
 /** Counted from the beginning of the first failed attempt. */
-export const GIVE_UP_AFTER_MS = 5 * 60_000;
+const GIVE_UP_AFTER_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 const MAX_BATCHES = 10_000;

@@ -12,7 +12,7 @@ import type { Clock } from "./clock.ts";
 import { checkedLookup, hostOf, ForbiddenAddress, refusalOf, type Resolve } from "./guard.ts";
 
 /** From the look-up of the name to the end of the answer. */
-export const REQUEST_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 /** Servers commonly close a connection that was idle for 5 s. */
 const IDLE_TIMEOUT_MS = 4000;
 /** The content of an answer is only read so that the connection can be used again. */
@@ -30,7 +30,7 @@ export interface Credentials {
   secret: string;
 }
 
-export interface SenderOptions {
+interface SenderOptions {
   allowPrivate: boolean;
   clock: Clock;
   /** All addresses of a name; the system's look-up when left out. */

@@ -7,7 +7,7 @@ import type { SignInMethod } from "./sign-in.ts";
 /** Of an account; further failures within the hour are counted in the entries that are there. */
 export const ENTRIES_AN_HOUR = 5;
 
-export interface FailedSignIn extends Pick<AccountEntry, "userId" | "client" | "requestId"> {
+interface FailedSignIn extends Pick<AccountEntry, "userId" | "client" | "requestId"> {
   method: SignInMethod;
 }
 

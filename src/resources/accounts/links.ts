@@ -12,7 +12,7 @@ const RECOVERY_HOURS = 1;
 const SET_UP_LOCK = 7_458_010;
 
 /** A link that can still be used. */
-export interface SignInLink {
+interface SignInLink {
   id: string;
   /** Null for the link that makes the first account. */
   userId: string | null;

@@ -6,7 +6,7 @@ import type { SessionResource, UserResource } from "./schema.ts";
 import { getUser, organizationsOf } from "./store.ts";
 
 /** A session as the store keeps it; times are UTC with microseconds, ISO 8601. */
-export interface SessionRow {
+interface SessionRow {
   id: string;
   organizationId: string | null;
   address: string;

@@ -17,7 +17,7 @@ import { sessionResource } from "./schema.ts";
 import { findLogin } from "./store.ts";
 
 /** An e-mail address with a password. */
-export interface GivenLogin {
+interface GivenLogin {
   email: string;
   password: string;
 }

@@ -33,7 +33,7 @@ export const cacheStatuses = [
   "unknown",
 ] as const;
 
-export const evictionPolicies = [
+const evictionPolicies = [
   "allkeys-lru",
   "noeviction",
   "volatile-lru",

@@ -6,7 +6,7 @@ import { noEngineFault } from "../shared/offers.ts";
 import { enginesFor, type DatabaseType } from "./types.ts";
 
 /** An engine, and the part of its version that a cluster keeps for life. */
-export interface EngineChoice {
+interface EngineChoice {
   name: EngineName;
   /** Such as `17` for Postgres, `10.11` for MariaDB. */
   version: string;

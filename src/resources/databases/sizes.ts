@@ -57,7 +57,7 @@ const burstableMachines = {
   "db.t4g.2xlarge": { cpus: 8, memoryBytes: 32 * GIBIBYTE },
 } satisfies Record<string, Machine>;
 
-export type PlatformSize = keyof typeof platformMachines;
+type PlatformSize = keyof typeof platformMachines;
 export type ManagedSize =
   | `db.${keyof typeof families}.${keyof typeof nodeCpus}`
   | keyof typeof burstableMachines;

@@ -27,7 +27,7 @@ import { eraseDatabasesOf, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schema
 import type { DatabaseType } from "./types.ts";
 
 /** The customer's order, and the properties that the cluster got at its creation. */
-export interface DatabaseClusterValues extends InstanceValues, InstanceLogin {
+interface DatabaseClusterValues extends InstanceValues, InstanceLogin {
   type: DatabaseType;
   /** The chosen engine, for life. */
   engineName: EngineName;

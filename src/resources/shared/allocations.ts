@@ -26,7 +26,7 @@ export function tokenOf(principal: Principal): string | null {
 
 /**
  * Adds the allocation of a new resource. The transaction then holds the sums of its family of organizations, and every
- * other transaction that allocates for one of them waits. Callers therefore make this their last step.
+ * other transaction that allocates for one of them waits. Nothing that locks may follow.
  */
 export async function insertAllocation(
   tx: Transaction,

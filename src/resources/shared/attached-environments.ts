@@ -4,7 +4,7 @@ import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 
 /** The column of environments that names what they use. */
-export type AttachmentColumn = "database_schema_id" | "cache_id" | "websocket_application_id";
+type AttachmentColumn = "database_schema_id" | "cache_id" | "websocket_application_id";
 
 /**
  * Has the environments that use resources looked at again. Where resources are erased, that comes before their rows go

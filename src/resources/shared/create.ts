@@ -26,7 +26,7 @@ const USERNAME = "app";
 export type NewInstance = Record<string, unknown> & { name: string; region: CloudRegion };
 
 /** How a kind inserts and finds its rows. */
-export interface InstanceCreation<Row> {
+interface InstanceCreation<Row> {
   kind: InstanceKind;
   /** `DEADLINE_SECONDS` when left out. */
   deadlineSeconds?: number;

@@ -13,7 +13,7 @@ import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
 import { lockRow } from "./rows.ts";
 
 /** The kind of the instance, and the rows that are deleted with it. */
-export interface InstanceDeletion<Row> {
+interface InstanceDeletion<Row> {
   kind: InstanceKind;
   /** The noun in the 404 of a missing instance. */
   noun: string;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const INTERVAL_MS = 1_000;
 
 /** A watch of one run; call `end` when the run is over. */
-export interface DeletionWatch {
+interface DeletionWatch {
   /** Aborted when somebody has deleted the resource. */
   deleted: AbortSignal;
   end(): void;

@@ -39,7 +39,7 @@ export async function* freePorts(
 }
 
 /** An instance of a resource, and the host on which it is placed. */
-export interface PlacedInstance {
+interface PlacedInstance {
   id: string;
   kind: string;
   resourceId: string;
@@ -67,8 +67,8 @@ export async function takePort(
 }
 
 /**
- * The next ports that no instance has, around the range from a start that differs at every call, so that concurrent
- * transactions do not choose the same port.
+ * The next unclaimed ports. The search begins at another port each time and wraps around, so concurrent transactions
+ * rarely choose the same.
  */
 async function unclaimed(
   db: Database,

@@ -24,7 +24,7 @@ export type AllocationFields = Record<keyof TakenByOrder, string>;
 type TakenByOrder = { memory: number; connections: number };
 
 /** A resource with its new allocation. */
-export interface AllocationOrder {
+interface AllocationOrder {
   kind: InstanceKind;
   id: string;
   allocation: Allocation;
@@ -32,16 +32,13 @@ export interface AllocationOrder {
 }
 
 /** One limited quantity. */
-export type QuotaName = keyof Quotas;
+type QuotaName = keyof Quotas;
 
 /**
  * The words for each quantity: its noun, its unit, the operator's setting, and the option of a token; in the order of
  * an answer.
  */
-export const QUOTA_TEXTS: Record<
-  QuotaName,
-  { noun: string; isBytes?: true; setting: string; option?: string }
-> = {
+const QUOTA_TEXTS: Record<QuotaName, { noun: string; isBytes?: true; setting: string; option?: string }> = {
   resources: { noun: "resources", setting: "PILVI_QUOTA_RESOURCES", option: "--max-resources" },
   caches: { noun: "caches", setting: "PILVI_QUOTA_CACHES" },
   databases: { noun: "database clusters", setting: "PILVI_QUOTA_DATABASES" },

@@ -23,7 +23,7 @@ const DATA_IS_GONE =
   "The host has no data of it any more. Put its folder back from a backup and restart Pilvi, or delete it.";
 
 /** The steps that differ between the kinds. */
-export interface InstanceSteps<Row, Lost extends string> {
+interface InstanceSteps<Row, Lost extends string> {
   load(db: Database, id: string): Promise<Row | null>;
   specOf(row: Row): InstanceSpec;
   /** Logs in as the customer does, through the published address. @throws PublicError when the login fails. */

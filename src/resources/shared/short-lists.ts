@@ -6,10 +6,7 @@ import { pageDocument, pageOf, pageQuery } from "../../api/jsonapi/pagination.ts
 import { operation, type Operation, type Success } from "../../api/operation/operation.ts";
 
 /** A list that is bounded and so short that it is read whole. */
-export interface ShortList<Row> extends Pick<
-  Operation,
-  "path" | "operationId" | "tag" | "summary" | "description"
-> {
+interface ShortList<Row> extends Pick<Operation, "path" | "operationId" | "tag" | "summary" | "description"> {
   /** Null for a list of the signed-in user's own. */
   ability: Ability | null;
   /** The plural of its resources. */

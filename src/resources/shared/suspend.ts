@@ -16,7 +16,7 @@ import type { Made } from "./routed-resource.ts";
 const DEADLINE_SECONDS = 35;
 
 /** The instance to suspend. */
-export interface InstanceSuspension<Row> extends InstanceSearch<Row> {
+interface InstanceSuspension<Row> extends InstanceSearch<Row> {
   /** Why this instance never sleeps, as a sentence; undefined for an instance that may sleep. */
   reasonAgainst(row: Row): string | undefined;
 }

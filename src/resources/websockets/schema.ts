@@ -35,9 +35,9 @@ export const webSocketClusterStatuses = [
 export const webSocketClusterTypes = ["builtin"] as const;
 
 /** The numbers of connections that a cluster may have. */
-export const connectionCounts = [100, 200, 500, 2000, 5000, 10_000] as const;
+const connectionCounts = [100, 200, 500, 2000, 5000, 10_000] as const;
 
-export const distributionStrategies = ["evenly", "custom"] as const;
+const distributionStrategies = ["evenly", "custom"] as const;
 
 export type WebSocketClusterStatus = (typeof webSocketClusterStatuses)[number];
 export type WebSocketClusterType = (typeof webSocketClusterTypes)[number];

@@ -22,7 +22,7 @@ import type {
 } from "./schema.ts";
 
 /** The customer's order, and the properties that the cluster got at its creation. */
-export interface WebSocketClusterValues extends InstanceValues {
+interface WebSocketClusterValues extends InstanceValues {
   type: WebSocketClusterType;
   maxConnections: ConnectionCount;
 }

@@ -1,6 +1,7 @@
 // The host's end of the link with the gateway, played by a test.
 import type { Socket } from "bun";
-import { GATEWAY_LINK_VERSION, helloLine, isHello } from "../../../src/contracts/versions.ts";
+import { isHello } from "../../../src/contracts/test-support.ts";
+import { GATEWAY_LINK_VERSION, helloLine } from "../../../src/contracts/versions.ts";
 import type { GatewayMessage, HostMessage, Route } from "../../../src/contracts/gateway-link.ts";
 import { Addresses } from "../../../src/host/os/addresses.ts";
 import { createLog } from "../../../src/lib/log.ts";

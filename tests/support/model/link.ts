@@ -2,7 +2,8 @@
 import type { Socket, SocketHandler } from "bun";
 import { spyOn } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { GATEWAY_LINK_VERSION, helloLine, isHello } from "../../../src/contracts/versions.ts";
+import { isHello } from "../../../src/contracts/test-support.ts";
+import { GATEWAY_LINK_VERSION, helloLine } from "../../../src/contracts/versions.ts";
 import type { GatewayMessage, HostMessage, Route } from "../../../src/contracts/gateway-link.ts";
 import {
   GatewayLink,

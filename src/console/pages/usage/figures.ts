@@ -18,7 +18,7 @@ export function hoursOf(ms: number): number {
 }
 
 /** Mebibytes times seconds as gigabytes times hours. */
-export function gigabyteHoursOf(mebibyteSeconds: number): number {
+function gigabyteHoursOf(mebibyteSeconds: number): number {
   return mebibyteSeconds / GIGABYTE_MIB / HOUR_SECONDS;
 }
 

@@ -18,7 +18,7 @@ const LINE_PX = 1.5;
 const POINT_PX = 6;
 const LONE_POINT_PX = 4;
 
-export interface PlotInput {
+interface PlotInput {
   names: readonly string[];
   unit: Unit;
   timeline: Timeline;

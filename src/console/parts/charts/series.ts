@@ -23,7 +23,7 @@ export interface Chart {
 export type Charts<Data extends SeriesByName> = { [Name in Exclude<keyof Data, "awake">]: Chart };
 
 /** A point of a series, with a value for each line. */
-export interface Point {
+interface Point {
   /** Seconds since 1970. */
   at: number;
   values: readonly number[];

@@ -96,7 +96,7 @@ export async function assembleLog({ account, signal }: RestoreContext, folder: s
 }
 
 /** Where the replay ends, and what it has to apply. */
-export interface Cut {
+interface Cut {
   files: LogFile[];
   /** The second of the last commit before the end; null when there is none. */
   lastCommitAt: number | null;

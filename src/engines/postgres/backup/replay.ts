@@ -10,7 +10,7 @@ import { parseLsn } from "./lsn.ts";
 import { startPrivately, type PrivateServer } from "./private-server.ts";
 
 /** Where a replay is to end, `end` being the end of the log, and on which timeline: null is that of the backup. */
-export type ReplayTarget = ({ kind: "consistent" } | { kind: "time"; at: string } | { kind: "end" }) & {
+type ReplayTarget = ({ kind: "consistent" } | { kind: "time"; at: string } | { kind: "end" }) & {
   timeline: number | null;
 };
 

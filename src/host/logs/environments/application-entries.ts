@@ -13,7 +13,7 @@ export interface OutputLine {
 }
 
 /** An entry with the offset after its last line. */
-export type DraftEntry = NewEntry & { o: number };
+type DraftEntry = NewEntry & { o: number };
 
 /** A longer trace goes on as further entries. */
 const MAX_TRACE_LINES = 200;

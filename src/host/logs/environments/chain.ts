@@ -29,7 +29,7 @@ const MAX_AHEAD_MS = 60_000;
 const NAME = /^([ax])\.(\d{1,12})\.(\d{1,15})(?:\.(\d{1,15}))?\.log(\.zst)?$/;
 
 /** `a` has the entries of processes, `x` those of the edge, which come first when room is needed. */
-export type ChainName = "a" | "x";
+type ChainName = "a" | "x";
 
 export interface Segment {
   sequence: number;

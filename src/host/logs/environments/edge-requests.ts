@@ -6,7 +6,7 @@ import { AccessSocket } from "./access-socket.ts";
 import type { EnvironmentLogs } from "./environment-logs.ts";
 
 /** Takes figures of requests. */
-export interface RequestFigures {
+interface RequestFigures {
   counted(usage: ReadonlyMap<string, Pick<RouteUse, "counted">>): void;
   answered(route: string, ms: number): void;
 }

@@ -4,7 +4,7 @@ import { Chain, type Written } from "./chain.ts";
 import type { NewEntry, StoredEntry } from "./entry.ts";
 
 /** The most requests of an environment in a turn; the others are counted. */
-export const MAX_REQUESTS_OF_TURN = 500;
+const MAX_REQUESTS_OF_TURN = 500;
 
 export class EnvironmentLog {
   readonly processes: Chain;

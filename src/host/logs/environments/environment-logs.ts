@@ -23,7 +23,7 @@ const MIN_FREE_BYTES = 512 * 1024 ** 2;
 const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** The rest of the host, as the logs need it. */
-export interface LogsHost {
+interface LogsHost {
   dataDir: string;
   retention?: LogRetention;
   /** The processes that run. */

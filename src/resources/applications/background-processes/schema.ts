@@ -39,7 +39,7 @@ const name = z
 const seconds = z.int().min(0).max(MAX_SECONDS);
 
 /** The options of a queue worker. */
-export const workerConfig = z
+const workerConfig = z
   .strictObject({
     connection: name.optional(),
     queue: name

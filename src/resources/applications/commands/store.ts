@@ -8,7 +8,7 @@ import { COMMANDS } from "../work.ts";
 import type { CommandStatus } from "./schema.ts";
 
 /** The properties that a command gets at its creation. */
-export interface CommandValues {
+interface CommandValues {
   id: string;
   environmentId: string;
   /** The deployment whose release it runs in. */
@@ -82,7 +82,7 @@ export async function loadCommand(db: Queryable, id: string): Promise<CommandRow
 }
 
 /** The filter and the page of a list. */
-export interface CommandSearch {
+interface CommandSearch {
   environmentId: string;
   statuses: readonly string[];
   /** A part of the command; undefined for all. */

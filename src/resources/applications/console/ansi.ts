@@ -4,7 +4,7 @@
 export type AnsiLook = "plain" | "soft" | "good" | "bad" | "work" | "accent";
 
 /** Text of one look. */
-export interface AnsiSpan {
+interface AnsiSpan {
   text: string;
   look: AnsiLook;
   isBold: boolean;

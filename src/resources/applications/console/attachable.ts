@@ -4,7 +4,7 @@ import { client } from "../../../console/parts/client.ts";
 import type { EnvironmentResource } from "../../../sdk/index.ts";
 
 /** Something to choose. */
-export interface Attachable {
+interface Attachable {
   id: string;
   /** Such as `orders / main`. */
   label: string;

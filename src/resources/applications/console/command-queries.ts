@@ -9,7 +9,7 @@ import { type EnvironmentIds, environmentsOf, WATCHED_MS } from "./queries.ts";
 const NEXT_READING_MS = 50;
 
 /** What a command has written so far. */
-export interface WrittenOutput {
+interface WrittenOutput {
   text: string;
   /** Where the next part begins; undefined is the beginning. */
   cursor?: string;

@@ -2,7 +2,7 @@
 import type { EnvironmentVariable } from "../../../sdk/index.ts";
 
 /** The variables of a text, each key once with its last value, and the numbers of the lines that are none. */
-export interface DotenvFile {
+interface DotenvFile {
   variables: EnvironmentVariable[];
   faultyLines: number[];
 }

@@ -13,7 +13,7 @@ export function environmentsOf(applicationId: string) {
   return client.applications.environments(applicationId);
 }
 
-export function environmentKey(id: string): string[] {
+function environmentKey(id: string): string[] {
   return ["applications", "environments", id];
 }
 

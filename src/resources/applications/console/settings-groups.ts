@@ -3,7 +3,7 @@ import type { Field, Value, Values } from "../../../console/parts/form-fields.ts
 import type { EnvironmentResource } from "../../../sdk/index.ts";
 
 /** Settings that belong together, by the beginnings of their names. */
-export interface SettingsGroup {
+interface SettingsGroup {
   title: string;
   note?: string;
   names: readonly string[];

@@ -86,7 +86,7 @@ function VariableForm({ ids, present, variable, onClose }: DialogProps & { onClo
 }
 
 /** What is wrong with all variables together, such as their number. */
-export function VariablesFault({ error }: { error: unknown }) {
+function VariablesFault({ error }: { error: unknown }) {
   const faults = faultsOf(error, "variables") ?? [];
   if (faults.length === 0) return null;
   return (

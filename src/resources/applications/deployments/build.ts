@@ -2,10 +2,10 @@
 import type { Build, BuildSpec } from "../../../contracts/builds.ts";
 import type { Plan, PlannedCommands } from "../../../contracts/plan.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
+import { storableText } from "../../../lib/storable.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { buildVariables } from "../environments/all-variables.ts";
 import { buildRuntime, commandPrefix, servedFolder } from "../environments/spec.ts";
-import { lastStep } from "./deploy-command.ts";
 import type { DeploymentParts } from "./reconciler.ts";
 import { isEnd, type DeploymentStatus } from "./schema.ts";
 import { loadDeployment, writeDeploymentStatus, type Commit } from "./store.ts";
@@ -26,7 +26,7 @@ const [FIRST_WAIT_MS, WAIT_MS] = [100, 1_000];
 const SHOWN_LINES = 10;
 
 /** A deployment with its source. */
-export interface BuildParts extends DeploymentParts {
+interface BuildParts extends DeploymentParts {
   commit: Commit;
   plan: Plan;
 }
@@ -55,7 +55,7 @@ export async function ensureBuilt(
   if (build.failure?.code === "interrupted") throw new Error("the host ended while it built");
   if (build.state === "cancelled") return "cancelled";
   if (build.state === "succeeded") return "succeeded";
-  return { reason: lastStep("The build failed.", build, lastLines) };
+  return { reason: failureText("The build failed.", build, lastLines) };
 }
 
 function specOf(context: KindContext, { environment, deployment, plan }: BuildParts): BuildSpec {
@@ -82,7 +82,7 @@ export function commandOf({ commands, directory }: Omit<PlannedCommands, "origin
 }
 
 /** A build of a deployment. */
-export interface FollowedBuild {
+interface FollowedBuild {
   id: string;
   deployment: { id: string };
   host: Pick<ServedHost, "driver">;
@@ -112,4 +112,11 @@ export async function followBuild(
     waitMs = WAIT_MS;
     if (deployment.status !== running) await writeDeploymentStatus(db, deploymentId, running);
   }
+}
+
+/** A sentence about a run that has failed, with its last lines. */
+export function failureText(sentence: string, { failure }: Pick<Build, "failure">, lines: string[]): string {
+  const message = failure?.message ?? sentence;
+  // The host ends the output with the same sentence.
+  return storableText([message, ...lines.filter((line) => line !== message)].join("\n"));
 }

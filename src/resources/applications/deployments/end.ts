@@ -8,7 +8,7 @@ import type { DeploymentStatus } from "./schema.ts";
 import { openDeployment, writeDeploymentStatus, type DeploymentRow } from "./store.ts";
 
 /** An end, with a sentence for the customer where something went wrong. */
-export interface DeploymentEnd {
+interface DeploymentEnd {
   status: Extract<
     DeploymentStatus,
     "deployment.succeeded" | "deployment.failed" | "build.failed" | "failed" | "cancelled"

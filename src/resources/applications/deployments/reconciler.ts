@@ -63,7 +63,7 @@ export function reconcileDeployment(context: KindContext): Reconcile {
     } catch (error) {
       // A host that is away, or that is behind with other builds, is no fault of the deployment.
       if (!isFault(error) || signal.aborted) throw error;
-      return failed(deployment, error.message);
+      return failedOutcome(deployment, error.message);
     }
   };
 }
@@ -79,21 +79,22 @@ async function makeRelease(
   await writeDeploymentStatus(db, id, "build.pending");
   if (releaseOf !== null) {
     await ensureReleaseIsThere(context, parts, releaseOf);
-    return rolledOut(parts);
+    return readyToRollOut(parts);
   }
   if (await isNew(parts)) await refuseFull(context, parts);
   const commit = deployment.commit ?? (await noteCommit(context, parts));
   const plan =
-    deployment.plan ?? (await planOfCommit(context, planned(parts), parts.application, commit.hash));
+    deployment.plan ??
+    (await planOfCommit(context, environmentAtBeginning(parts), parts.application, commit.hash));
   if (deployment.plan === null) await writePlan(db, id, plan);
   await failpoint("deployment.planned");
   const build = await ensureBuilt(context, { ...parts, commit, plan }, signal);
   await failpoint("deployment.built");
   if (build === "cancelled") return await endBuild(parts);
-  if (build !== "succeeded") return failed(deployment, build.reason, "build.failed");
+  if (build !== "succeeded") return failedOutcome(deployment, build.reason, "build.failed");
   if ((await host.driver.release(id)) === null)
     throw new PublicError("The release of the build is lost, as after a power cut. Deploy its commit again.");
-  return rolledOut(parts);
+  return readyToRollOut(parts);
 }
 
 /** Whether its build was not ordered so far; a build that was begun is followed to its end. */
@@ -108,7 +109,7 @@ async function refuseFull({ db, quotas }: KindContext, { environment }: Deployme
 }
 
 /** The environment with the settings of the beginning of the deployment. */
-function planned({ environment, deployment }: DeploymentParts): EnvironmentRow {
+function environmentAtBeginning({ environment, deployment }: DeploymentParts): EnvironmentRow {
   return { ...environment, settings: deployment.settings };
 }
 
@@ -131,7 +132,7 @@ async function ensureReleaseIsThere(
 }
 
 /** The release is there: the environment rolls it out. */
-function rolledOut({ deployment, environment }: DeploymentParts): Outcome {
+function readyToRollOut({ deployment, environment }: DeploymentParts): Outcome {
   return {
     result: "gone",
     write: async (tx) => {
@@ -143,7 +144,7 @@ function rolledOut({ deployment, environment }: DeploymentParts): Outcome {
   };
 }
 
-function failed(
+function failedOutcome(
   deployment: DeploymentRow,
   reason: string,
   status: "build.failed" | "failed" = "failed",

@@ -45,7 +45,7 @@ export function deploymentOperations(context: KindContext): Operation[] {
 }
 
 /** How deployments are found and rendered. */
-export function deploymentRoutes(context: KindContext): DeploymentRoutes {
+function deploymentRoutes(context: KindContext): DeploymentRoutes {
   const { db } = context;
   return new Routes({
     tag: TAG,

@@ -17,7 +17,7 @@ export interface Commit {
 }
 
 /** The properties that a deployment gets at its creation. */
-export interface DeploymentValues {
+interface DeploymentValues {
   id: string;
   environmentId: string;
   branch: string;
@@ -93,7 +93,7 @@ export async function loadDeployment(db: Queryable, id: string): Promise<Deploym
 }
 
 /** The filter and the page of a list. */
-export interface DeploymentSearch {
+interface DeploymentSearch {
   environmentId: string;
   statuses: readonly string[];
   branches: readonly string[];
@@ -191,7 +191,10 @@ export async function latestDeployment(
   return row;
 }
 
-/** Whether a deployment of a commit was begun after a moment, which the beginning of a random UUID says. */
+/**
+ * Whether a deployment of a commit began after a moment.
+ * @param deployed.since a UUIDv7 of the moment: such ids sort by time.
+ */
 export async function wasDeployedSince(
   db: Queryable,
   environmentId: string,

@@ -16,7 +16,7 @@ import { backgroundSpecOf, digestOf, type UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
 
 /** The release that serves, and the spec of the processes that do. */
-export interface ServingOrder {
+interface ServingOrder {
   environment: EnvironmentRow;
   deployment: DeploymentRow;
   spec: UnplacedSpec;
@@ -31,7 +31,7 @@ interface Wanted {
 }
 
 /** The background processes of an environment as they are placed. */
-export interface PlacedRuns {
+interface PlacedRuns {
   runs: BackgroundRun[];
   /** Whether former processes still end, so that further ones have to be placed later. */
   isEnding: boolean;

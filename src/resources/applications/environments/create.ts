@@ -65,7 +65,7 @@ export async function createEnvironment(
 }
 
 /** The customer's order of an environment, and its application. */
-export interface EnvironmentPlace extends NewEnvironment {
+interface EnvironmentPlace extends NewEnvironment {
   id: string;
   application: { id: string; slug: string };
 }

@@ -9,7 +9,7 @@ import type { UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
 
 /** Processes that are needed. */
-export interface WantedProcesses {
+interface WantedProcesses {
   environment: EnvironmentRow;
   /** Those that the environment has. */
   processes: readonly ApplicationProcess[];

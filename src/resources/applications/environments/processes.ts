@@ -63,7 +63,7 @@ export async function insertBackgroundRun(
 }
 
 /** The properties of a new process; it gets its port for life. */
-export type NewProcess = Pick<ApplicationProcess, "id" | "deploymentId" | "sealedSpec" | "digest">;
+type NewProcess = Pick<ApplicationProcess, "id" | "deploymentId" | "sealedSpec" | "digest">;
 
 /** Adds a process that starts. @throws PortsTaken, ApiError as `takePort` does. */
 export async function insertProcess(

@@ -11,7 +11,7 @@ import { ensureAnswered, ensureEdge, ensureRoute } from "../edge.ts";
 import { assertProcfileFits } from "../background-processes/bound.ts";
 import { followProcfile } from "../background-processes/store.ts";
 import { endDeployment } from "../deployments/end.ts";
-import { cancelDeployCommand, ensureDeployed } from "../deployments/rollout.ts";
+import { cancelDeployCommand, ensureDeployCommandRan } from "../deployments/deploy-command.ts";
 import {
   loadDeployment,
   openDeployment,
@@ -218,9 +218,9 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
     if (order.isRollout) {
       await ensureEdge(host, edge, signal);
       if (!(await writeDeploymentStatus(db, deployment.id, "deployment.running"))) return again(0, null);
-      await ensureDeployed(context, host, { environment, deployment, spec: order.spec }, signal);
+      await ensureDeployCommandRan(context, host, { environment, deployment, spec: order.spec }, signal);
     }
-    if (!(await started(run, order, fitting))) return again(STARTING_MS, null);
+    if (!(await startAndPromote(run, order, fitting))) return again(STARTING_MS, null);
   } catch (error) {
     if (!isFault(error) || signal.aborted) throw error;
     if (serving.length > 0) await ensureRoute(host, edge, environment, routeOf(run, serving));
@@ -239,7 +239,7 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
  * @returns false while they still start.
  * @throws PublicError when they do not come up, or do not answer.
  */
-async function started(run: Run, order: Order, fitting: ApplicationProcess[]): Promise<boolean> {
+async function startAndPromote(run: Run, order: Order, fitting: ApplicationProcess[]): Promise<boolean> {
   const { context, host, environment, processes, signal } = run;
   const { edge } = context;
   const count = order.replicas - fitting.length;

@@ -9,7 +9,7 @@ import {
 import { longEnumerations } from "../../../api/operation/validation.ts";
 
 export const colors = ["blue", "green", "orange", "purple", "red", "yellow", "cyan", "gray"] as const;
-export const nodeVersions = ["20", "22", "24"] as const;
+const nodeVersions = ["20", "22", "24"] as const;
 export const phpVersions = ["8.2", "8.3", "8.4", "8.5"] as const;
 
 const MAX_COMMAND = 2_000;

@@ -37,7 +37,7 @@ export interface EnvironmentOrder extends Attachments {
 }
 
 /** The properties that an environment gets at its creation. */
-export interface EnvironmentValues extends EnvironmentOrder {
+interface EnvironmentValues extends EnvironmentOrder {
   id: string;
   applicationId: string;
   /** The first label of its address below the domain of applications. */
@@ -128,7 +128,7 @@ export async function lockEnvironment(
 }
 
 /** The filter and the page of a list. */
-export interface EnvironmentSearch {
+interface EnvironmentSearch {
   applicationId: string;
   names: readonly string[];
   page: Page;

@@ -5,7 +5,7 @@ import type { EnvironmentSettings } from "./settings.ts";
 const MS_PER_MINUTE = 60_000;
 
 /** What an environment with a wake interval needs next. */
-export interface NextWake {
+interface NextWake {
   /** When it has to be looked at again, though nothing changed. */
   at: Date;
   /** Whether that time has come, and it sleeps. */

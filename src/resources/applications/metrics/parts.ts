@@ -2,7 +2,7 @@
 import type { Queryable } from "../../../store/database.ts";
 
 /** A part of an environment under whose id the readings of its processes are kept. */
-export interface MeasuredPart {
+interface MeasuredPart {
   id: string;
   name: string;
   /** Whether its processes answer requests. */

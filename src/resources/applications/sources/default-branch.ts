@@ -7,7 +7,7 @@ import { writeDefaultBranch, type ApplicationRow } from "../store.ts";
 import { branchesOfSource } from "./fetch.ts";
 
 /** A deployment without a commit so far, and what it belongs to. */
-export interface BranchParts {
+interface BranchParts {
   application: ApplicationRow;
   environment: EnvironmentRow;
   deployment: DeploymentRow;

@@ -11,7 +11,7 @@ import { openLogin } from "./repository-login.ts";
 import { readCommit } from "./read-commit.ts";
 
 /** The end of a fetch that a reader waits for, or that takes as long as its repository needs. */
-export interface FetchOptions {
+interface FetchOptions {
   deadlineMs?: number;
   signal?: AbortSignal;
 }

@@ -13,7 +13,7 @@ import { followDeployment } from "./follow.ts";
 import { readCommit } from "./read-commit.ts";
 
 /** A push that changed branches. */
-export interface Push {
+interface Push {
   application: ApplicationRow;
   repository: Repository;
   branches: PushedBranch[];

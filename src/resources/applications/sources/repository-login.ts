@@ -9,13 +9,13 @@ import type { ApplicationRow, Repository, RepositoryLogin } from "../store.ts";
 const DEFAULT_USERNAME = "git";
 
 /** What a request says of the login; a member that is left out stays as it is. */
-export interface LoginRequest {
+interface LoginRequest {
   repository_username?: string | null | undefined;
   repository_password?: string | null | undefined;
 }
 
 /** The application that the login is for. */
-export interface LoginOwner {
+interface LoginOwner {
   id: string;
   repository: Repository | null;
   /** The login that it has so far, if that is one of the same repository. */

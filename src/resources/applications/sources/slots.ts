@@ -5,7 +5,7 @@ import { ApiError } from "../../../api/jsonapi/errors.ts";
 const RETRY_SECONDS = 5;
 
 /** What is bounded, and how much of it may run. */
-export interface SlotBounds {
+interface SlotBounds {
   /** Such as `uploads`. */
   noun: string;
   ofOrganization: number;

@@ -41,7 +41,7 @@ export const uploadQuery = z.object({
     .meta({ description: "The address of the author.", example: "ada@example.com" }),
 });
 
-export type UploadRequest = OperationRequest<unknown, z.output<typeof uploadQuery>, { id: string }>;
+type UploadRequest = OperationRequest<unknown, z.output<typeof uploadQuery>, { id: string }>;
 
 /** The branch of a repository that has nothing but the upload. */
 const ONLY_REF = "refs/heads/upload";

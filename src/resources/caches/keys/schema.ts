@@ -2,10 +2,10 @@
 import { z } from "zod";
 
 /** The types of keys that a list can be filtered by. */
-export const keyTypes = ["string", "list", "set", "zset", "hash", "stream"] as const;
+const keyTypes = ["string", "list", "set", "zset", "hash", "stream"] as const;
 
 /** The longest name, in bytes, by which a key is read or deleted: an address has no room for longer names. */
-export const MAX_KEY_BYTES = 4096;
+const MAX_KEY_BYTES = 4096;
 
 /** The most keys that a page aims at, and the most elements of a value. */
 const MAX_COUNT = 100;

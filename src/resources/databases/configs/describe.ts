@@ -18,7 +18,7 @@ interface MemberSchema {
 }
 
 /** A member as `GET /databases/types` lists it. */
-export interface MemberDescription {
+interface MemberDescription {
   name: string;
   type: string;
   required: boolean;

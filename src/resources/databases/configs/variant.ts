@@ -20,7 +20,7 @@ interface Definition<Schema extends z.ZodObject> {
 }
 
 /** One shape of `config`. */
-export interface ConfigVariant<Schema extends z.ZodObject> {
+interface ConfigVariant<Schema extends z.ZodObject> {
   title: string;
   schema: Schema;
   defaults: z.output<Schema>;

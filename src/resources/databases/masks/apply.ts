@@ -46,7 +46,7 @@ export async function ensureMasked(
 }
 
 /** Data that is to be masked. */
-export interface MaskedData {
+interface MaskedData {
   login: Omit<StatementLogin, "database">;
   /** The databases in it, the oldest first. */
   databases: readonly string[];

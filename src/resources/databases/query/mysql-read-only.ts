@@ -19,7 +19,7 @@ const READING = new Set([
 const BEFORE = /^(?:\s+|#[^\n]*(?:\n|$)|--(?:[\s][^\n]*)?(?:\n|$)|\/\*(?!M?!)[\s\S]*?\*\/|\()*/;
 
 /** The word with which a statement begins, in lowercase; empty when it begins with anything else. */
-export function firstWord(statement: string): string {
+function firstWord(statement: string): string {
   const rest = statement.replace(BEFORE, "");
   return /^[a-z]+/i.exec(rest)?.[0].toLowerCase() ?? "";
 }

@@ -16,7 +16,7 @@ export interface Notice {
 }
 
 /** A cell of which the result has the beginning only; rows and columns count from 0. */
-export interface CutCell {
+interface CutCell {
   row: number;
   column: number;
   /** The length of the whole cell; null for a cell that was not reached. */

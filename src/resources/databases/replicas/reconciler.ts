@@ -97,7 +97,7 @@ function again(retryMs: number, lastError: Observation["lastError"]): Outcome {
 }
 
 /** The spec of a replica: as its cluster's, but with an address of its own, and what is in the data comes with the log. */
-export function replicaSpecOf(
+function replicaSpecOf(
   cluster: DatabaseClusterRow,
   { id, port }: SideInstance,
   context: Pick<KindContext, "vault">,

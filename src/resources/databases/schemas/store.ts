@@ -7,7 +7,7 @@ import { notify } from "../../../store/notifications.ts";
 import type { DatabaseStatus } from "./schema.ts";
 
 /** The properties that a database gets at its creation. */
-export interface DatabaseValues {
+interface DatabaseValues {
   id: string;
   /** The cluster of the database. */
   databaseId: string;

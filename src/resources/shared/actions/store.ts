@@ -28,7 +28,7 @@ export interface Action {
 }
 
 /** The action that a request asks for. */
-export type NewAction = Pick<Action, "type" | "resourceId" | "hostId"> & {
+type NewAction = Pick<Action, "type" | "resourceId" | "hostId"> & {
   requestedBy: string;
   deadlineSeconds: number;
 };

@@ -23,7 +23,7 @@ const PAUSE_MS = { onItsWay: 5_000, otherwise: 600_000 };
 const ON_ITS_WAY = new Set(["creating", "restoring", "updating", "restarting"]);
 
 /** The policy of an instance by its order; null for an instance without scheduled backups. */
-export type PolicyOf = (kind: BackedUpKind, source: ArchiveSource) => BackupPolicy | null;
+type PolicyOf = (kind: BackedUpKind, source: ArchiveSource) => BackupPolicy | null;
 
 /** The reconciler of archives. */
 export function reconcileArchive(

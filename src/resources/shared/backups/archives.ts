@@ -18,7 +18,7 @@ export interface ArchiveSource {
   region: CloudRegion;
 }
 
-export interface ArchiveValues<Source extends ArchiveSource = ArchiveSource> {
+interface ArchiveValues<Source extends ArchiveSource = ArchiveSource> {
   /** The id of the instance. */
   id: string;
   organizationId: string;

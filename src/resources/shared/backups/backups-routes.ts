@@ -31,7 +31,7 @@ import { renderBackups, renderSummary } from "./render.ts";
 const CURRENT_STATE_TIMEOUT_MS = 2_000;
 
 /** What differs between the kinds. */
-export interface BackupsRoute {
+interface BackupsRoute {
   kind: BackedUpKind;
   tag: string;
   /** The path of an instance, such as `/caches/:id`. */

@@ -27,7 +27,7 @@ import {
 const MAX_SNAPSHOTS = 100;
 
 /** An instance whose snapshots are made. */
-export interface SnapshotSource<Row> {
+interface SnapshotSource<Row> {
   kind: BackedUpKind;
   search: InstanceSearch<Row>;
   sourceOf(row: Row): ArchiveSource;
@@ -88,7 +88,7 @@ function tooMany(noun: string) {
 }
 
 /** The kind of a snapshot that is deleted. */
-export interface SnapshotDeletion {
+interface SnapshotDeletion {
   kind: BackedUpKind;
   policyOf(source: ArchiveSource): BackupPolicy | null;
 }

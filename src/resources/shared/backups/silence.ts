@@ -12,7 +12,7 @@ const AT_REST = new Set(["asleep", "stopped", "absent"]);
 const SILENT = "Nothing is known of the archives: the keeper of backups, or its host, does not answer.";
 
 /** When the driver answered about archives, and the time now. */
-export interface Reception {
+interface Reception {
   receivedAtMs: number;
   nowMs: number;
 }

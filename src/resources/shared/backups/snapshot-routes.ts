@@ -42,7 +42,7 @@ export interface SnapshotKind<Row, Params extends IdParams> {
   resourceOf(common: SnapshotCommon, instance: string | null): object;
 }
 
-export interface SnapshotCommon {
+interface SnapshotCommon {
   id: string;
   attributes: SnapshotAttributes;
   links: { self: { href: string } };

@@ -18,7 +18,7 @@ export const snapshotStatuses = ["pending", "creating", "available", "failed", "
 
 export type SnapshotStatus = (typeof snapshotStatuses)[number];
 
-export interface SnapshotValues {
+interface SnapshotValues {
   /** The id of the backup as well. */
   id: string;
   archiveId: string;
@@ -80,10 +80,7 @@ export async function insertSnapshot(tx: Transaction, values: SnapshotValues): P
 }
 
 /** Has the reconciler make or delete a snapshot. */
-export async function enqueueSnapshot(
-  tx: Queryable,
-  { id, hostId }: { id: string; hostId: string },
-): Promise<void> {
+async function enqueueSnapshot(tx: Queryable, { id, hostId }: { id: string; hostId: string }): Promise<void> {
   await enqueue(tx, { kind: SNAPSHOTS, id, hostId, deadlineSeconds: DEADLINE_SECONDS });
 }
 
@@ -146,7 +143,7 @@ export async function isDeleting(db: Queryable, id: string): Promise<boolean> {
 }
 
 /** What a run has found out about a snapshot. */
-export type SnapshotResult =
+type SnapshotResult =
   | { status: "available"; storageBytes: number; completedAt: string }
   | { status: "failed"; error: string };
 

@@ -5,7 +5,7 @@ import type { Verification, VerificationState } from "../../kind.ts";
 import { NEVER_VERIFIED } from "./verifications.ts";
 
 /** What is known of the store's verified restores. */
-export interface StoreVerification {
+interface StoreVerification {
   state: VerificationState;
   /** In how long the next is due; null while none is planned. */
   dueInMs: number | null;

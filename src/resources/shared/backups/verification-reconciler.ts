@@ -21,7 +21,7 @@ import {
 const LOOK_MS = 60_000;
 
 /** How verifications are made. */
-export interface VerificationOptions {
+interface VerificationOptions {
   /** The pause between two verifications of one archive; 0 for none at all. */
   intervalMs: number;
   log: Log;

@@ -15,7 +15,7 @@ const CHECK_INTERVAL_MS = 1_000;
 const GRACE_MS = 10_000;
 
 /** A part of a log as it is sent. */
-export interface FollowedSlice {
+interface FollowedSlice {
   entries: { cursor: string; entry: object }[];
   next: string;
   /** Stands in the place of entries that are no longer kept; null without such. */

@@ -8,7 +8,7 @@ const SECONDS_PER_MINUTE = 60;
 const DIGITS = 6;
 
 /** The value of a line in a stretch; null where there is none, so that the point is left out. */
-export type LineValue = (stretch: Stretch) => number | null;
+type LineValue = (stretch: Stretch) => number | null;
 
 /** Lines with these labels. A stretch has a point when all its values are known. */
 export function linesOf({ stretches }: ResourceMetrics, lines: Record<string, LineValue>): Lines {

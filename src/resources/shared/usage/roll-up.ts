@@ -8,7 +8,7 @@ const RESOURCES = 20;
 const DAYS = 31;
 
 /** Which resources are counted. */
-export interface RollUpScope {
+interface RollUpScope {
   /** All organizations when left out. */
   organizationId?: string;
   /** Also resources that have no new events, once a day. */

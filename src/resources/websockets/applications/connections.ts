@@ -6,7 +6,7 @@ import { setStrategy, type WebSocketClusterRow } from "../store.ts";
 import { splitEvenly, type ApplicationRow } from "./store.ts";
 
 /** The connections of an application, and the cluster's strategy from then on. */
-export interface Share {
+interface Share {
   strategy: DistributionStrategy;
   connections: number;
 }

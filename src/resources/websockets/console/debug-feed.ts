@@ -34,7 +34,7 @@ const MAX_LINES = 1_000;
 const RETRY_MS = 2_000;
 
 /** The lines of one application, followed while a page shows them. */
-export class DebugFeed {
+class DebugFeed {
   readonly #clusterId: string;
   readonly #id: string;
   readonly #listeners = new Set<() => void>();

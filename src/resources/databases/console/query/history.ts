@@ -5,7 +5,7 @@ const MAX_ENTRIES = 50;
 /** A longer statement is not kept. */
 const MAX_CHARACTERS = 10_000;
 
-export interface HistoryEntry {
+interface HistoryEntry {
   statement: string;
   database: string;
   /** Milliseconds since 1970. */

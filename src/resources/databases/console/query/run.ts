@@ -7,7 +7,7 @@ import type { QueryDocument } from "../../../../sdk/index.ts";
 /** The rows that the page shows at most. */
 const MAX_ROWS = 1_000;
 
-export interface StatementRun {
+interface StatementRun {
   statement: string;
   databaseId: string;
   isReadOnly: boolean;

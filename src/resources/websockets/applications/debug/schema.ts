@@ -10,7 +10,7 @@ import {
 } from "../../../../contracts/channel-name.ts";
 
 /** Whether an application can be watched: what happens while its cluster does not run is not reported. */
-export const watchStates = ["running", "starting", "asleep", "unavailable"] as const;
+const watchStates = ["running", "starting", "asleep", "unavailable"] as const;
 
 export type WatchState = (typeof watchStates)[number];
 
@@ -23,7 +23,7 @@ const payload = { event: z.string(), data: z.string(), data_bytes: z.int() };
 const webhook = { at, host: z.string(), events: z.int() };
 
 /** A message of the stream: what happened in the application, its state, or how much was left out. */
-export const debugEvent = z
+const debugEvent = z
   .discriminatedUnion("type", [
     z.object({ type: z.literal("state"), at, state: z.enum(watchStates) }),
     z.object({ type: z.literal("omitted"), at, count: z.int() }),

@@ -15,7 +15,7 @@ import type { Watcher } from "./watcher.ts";
 const CHECK_MS = 1_000;
 
 /** The dependencies and the request of a stream. */
-export interface DebugStreamOptions {
+interface DebugStreamOptions {
   db: Database;
   principal: Principal;
   /** The id of the application. */

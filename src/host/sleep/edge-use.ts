@@ -1,8 +1,8 @@
-// The requests of one instance behind the edge, as far as its sleep depends on them.
+// The use of one instance behind the edge, as far as its sleep depends on it.
 import type { WakeReason } from "../../contracts/sleep.ts";
 import type { SleepCycleParts } from "./sleep-cycle-parts.ts";
 
-export class EdgeRequests {
+export class EdgeUse {
   readonly #parts: Pick<SleepCycleParts, "id" | "file" | "edge">;
   /** Who has asked first for the instance since its latest suspension began. */
   #reason: WakeReason | null = null;
@@ -12,18 +12,18 @@ export class EdgeRequests {
   }
 
   /** Whether the instance is behind the edge, which knows how long it is idle. */
-  get areKnown(): boolean {
+  get isKnown(): boolean {
     return this.#parts.file.manifest?.spec.kind === "application";
   }
 
   /** Has the edge report now: a request since its latest report is a use as well. */
   async measure(): Promise<void> {
-    if (this.areKnown) await this.#parts.edge.measureUse();
+    if (this.isKnown) await this.#parts.edge.measureUse();
   }
 
   /** Whether an instance behind the edge had no request for as long; true for any other instance. */
   allowSleepAfter(seconds: number): boolean {
-    return !this.areKnown || this.#parts.edge.idleSeconds(this.#parts.id) >= seconds;
+    return !this.isKnown || this.#parts.edge.idleSeconds(this.#parts.id) >= seconds;
   }
 
   /** A client needs the instance, or another reason wakes it. */
