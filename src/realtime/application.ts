@@ -1,5 +1,6 @@
 // One application of a cluster: its connections, channels and users, and the events that are published in it.
 import { Channel } from "./channel.ts";
+import type { ClientBudget } from "./client-budget.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import type { Connection } from "./connection.ts";
 import type { Counters } from "./counters.ts";
@@ -14,12 +15,22 @@ import { isOriginAllowed } from "./protocol/origins.ts";
 import type { Publish } from "./transport.ts";
 import { Users } from "./users.ts";
 
+/** The parts of an application that its cluster gives it. */
+interface ApplicationParts {
+  publish: Publish;
+  events: ApplicationEvents;
+  counters: Counters;
+  /** Shared by all applications of the cluster. */
+  clientBudget: ClientBudget;
+}
+
 export class Application {
   readonly events: ApplicationEvents;
   readonly users = new Users();
   readonly lastEvents = new LastEvents();
   readonly connections = new Map<string, Connection>();
   readonly counters: Counters;
+  readonly clientBudget: ClientBudget;
   /** Null while nobody watches, so that an event then costs no more than this question. */
   debug: DebugTap | null = null;
   readonly #publish: Publish;
@@ -29,14 +40,12 @@ export class Application {
   /** When the next secret expires, in milliseconds. */
   #secretsChangeAt = 0;
 
-  constructor(
-    config: WebSocketApplication,
-    { publish, events, counters }: { publish: Publish; events: ApplicationEvents; counters: Counters },
-  ) {
+  constructor(config: WebSocketApplication, { publish, events, counters, clientBudget }: ApplicationParts) {
     this.#config = config;
     this.#publish = publish;
     this.events = events;
     this.counters = counters;
+    this.clientBudget = clientBudget;
   }
 
   get config(): WebSocketApplication {

@@ -19,6 +19,9 @@ export class Channel {
   countSentAt = -Infinity;
   /** Whether the application was notified, since its last event, of a cache miss. */
   isMissReported = false;
+  /** The bytes that clients have sent to each subscriber since a check, and the check's number: `ClientBudget` counts. */
+  clientBytes = 0;
+  clientBytesRound = 0;
   /** The timer that sends a changed count. */
   countTimer: ReturnType<typeof setTimeout> | null = null;
 

@@ -1,5 +1,6 @@
 // All applications of one cluster: which clients are let in, and what a new configuration changes.
 import { Application } from "./application.ts";
+import { ClientBudget } from "./client-budget.ts";
 import type { ClusterConfig } from "../contracts/realtime.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import { Connection, refuse } from "./connection.ts";
@@ -29,6 +30,8 @@ export interface Handshake {
 }
 
 export class Cluster {
+  /** Renewed with each check of the buffers. */
+  readonly clientBudget = new ClientBudget();
   readonly #publish: Publish;
   readonly #eventsOf: (application: WebSocketApplication) => ApplicationEvents;
   readonly #byId = new Map<string, Application>();
@@ -134,6 +137,7 @@ export class Cluster {
       publish: this.#publish,
       events: this.#eventsOf(config),
       counters: this.#counters.of(config.id),
+      clientBudget: this.clientBudget,
     });
     this.#byId.set(config.id, application);
     return application;

@@ -7,6 +7,7 @@ import { errorFrame, PING, PONG } from "./protocol/frames.ts";
 import { MAX_CLIENT_EVENTS_PER_SECOND } from "./protocol/limits.ts";
 import type { MemberIdentity } from "./protocol/members.ts";
 import { readMessage } from "./protocol/messages.ts";
+import { RateWindow } from "./rate-window.ts";
 import { subscribe, unsubscribe, unsubscribeAll } from "./subscriptions.ts";
 import type { Transport } from "./transport.ts";
 import { signIn } from "./users.ts";
@@ -40,8 +41,8 @@ export class Connection {
   /** When the server sent a ping, in milliseconds; null when no answer is due. */
   pingedAt: number | null = null;
   isClosed = false;
-  #eventSecond = 0;
-  #eventCount = 0;
+  /** Made with the first client event, since most clients send none. */
+  #eventWindow: RateWindow | null = null;
 
   constructor(
     application: Application,
@@ -121,13 +122,8 @@ export class Connection {
 
   /** Counts a client event. @returns false when there were too many within a second. */
   takeEvent(): boolean {
-    const second = Math.floor(Date.now() / 1_000);
-    if (second !== this.#eventSecond) {
-      this.#eventSecond = second;
-      this.#eventCount = 0;
-    }
-    this.#eventCount += 1;
-    return this.#eventCount <= MAX_CLIENT_EVENTS_PER_SECOND;
+    this.#eventWindow ??= new RateWindow(MAX_CLIENT_EVENTS_PER_SECOND);
+    return this.#eventWindow.take();
   }
 }
 

@@ -28,8 +28,9 @@ export class Backlog {
     this.#log = log;
   }
 
-  /** Closes slow clients; called by the clock. */
+  /** Closes slow clients, and lets clients send to each other again; called by the clock. */
   check(): void {
+    this.#cluster.clientBudget.renew();
     if (this.bytes < UNCHECKED_BYTES) return;
     this.bytes = 0;
     this.answerBytes = 0;
