@@ -4,7 +4,7 @@ import { relayClientEvent } from "./client-events.ts";
 import type { CloseReason } from "./protocol/close-codes.ts";
 import { Memberships } from "./memberships.ts";
 import { errorFrame, PING, PONG } from "./protocol/frames.ts";
-import { MAX_CLIENT_EVENTS_PER_SECOND } from "./protocol/limits.ts";
+import { MAX_CLIENT_EVENTS_PER_SECOND, SUBSCRIBE_BURST, SUBSCRIBES_PER_SECOND } from "./protocol/limits.ts";
 import type { MemberIdentity } from "./protocol/members.ts";
 import { readMessage } from "./protocol/messages.ts";
 import { RateWindow } from "./rate-window.ts";
@@ -18,6 +18,7 @@ import { signIn } from "./users.ts";
  */
 const FIRST_WITH_PINGS = 5;
 const FIRST_WITH_CLOSE_CODES = 6;
+const SUBSCRIBE_INTERVAL_MS = 1_000 / SUBSCRIBES_PER_SECOND;
 
 export class Connection {
   readonly application: Application;
@@ -41,6 +42,8 @@ export class Connection {
   /** When the server sent a ping, in milliseconds; null when no answer is due. */
   pingedAt: number | null = null;
   isClosed = false;
+  /** When another whole burst of subscriptions is allowed, in milliseconds: a bucket of permits in a single number. */
+  #burstAllowedAt = 0;
   /** Made with the first client event, since most clients send none. */
   #eventWindow: RateWindow | null = null;
 
@@ -118,6 +121,15 @@ export class Connection {
     this.application.debug?.disconnected(this.socketId, this.channels.size);
     unsubscribeAll(this);
     this.application.left(this);
+  }
+
+  /** Counts a subscription. @returns false when there were too many. */
+  takeSubscription(): boolean {
+    const now = performance.now();
+    const burstAllowedAt = Math.max(this.#burstAllowedAt, now) + SUBSCRIBE_INTERVAL_MS;
+    if (burstAllowedAt - now > SUBSCRIBE_BURST * SUBSCRIBE_INTERVAL_MS) return false;
+    this.#burstAllowedAt = burstAllowedAt;
+    return true;
   }
 
   /** Counts a client event. @returns false when there were too many within a second. */
