@@ -121,9 +121,7 @@ function sendLastEvent(connection: Connection, channel: Channel): void {
   const last = application.lastEvents.get(name);
   if (last !== undefined) return connection.send(eventFrame(name, last.name, last.data));
   connection.send(cacheMiss(name));
-  if (channel.isMissReported) return;
-  channel.isMissReported = true;
-  application.events.cacheMiss(name);
+  application.reportMiss(name);
 }
 
 function leave(connection: Connection, name: string): void {
