@@ -104,7 +104,7 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
     test("remembers an event that was published without subscribers", () => {
       const network = new TestCluster();
       applicationOf(network).publish(channel, "one", "1");
-      expect(applicationOf(network).cachedEvent(channel)).toMatchObject({ data: "1", ttlSeconds: 1_800 });
+      expect(applicationOf(network).lastEvent(channel)).toMatchObject({ data: "1", ttlSeconds: 1_800 });
       const client = network.connected();
       client.subscribes(channel, member);
       expect(client.takeNames()).toEqual([SUCCEEDED, "one"]);
@@ -115,7 +115,7 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
 test.each(["a", "private-a", "my-cache-a", "private-my-cache-a"])("%p remembers nothing", (channel) => {
   const network = new TestCluster();
   applicationOf(network).publish(channel, "one", "1");
-  expect(applicationOf(network).cachedEvent(channel)).toBeUndefined();
+  expect(applicationOf(network).lastEvent(channel)).toBeUndefined();
 });
 
 describe("last events", () => {

@@ -28,12 +28,12 @@ interface ApplicationParts {
 export class Application {
   readonly events: ApplicationEvents;
   readonly users = new Users();
-  readonly lastEvents = new LastEvents();
   readonly connections = new Map<string, Connection>();
   readonly counters: Counters;
   readonly clientBudget: ClientBudget;
   /** Null while nobody watches, so that an event then costs no more than this question. */
   debug: DebugTap | null = null;
+  readonly #lastEvents = new LastEvents();
   readonly #reportedMisses = new ReportedMisses();
   readonly #publish: Publish;
   readonly #channels = new Map<string, Channel>();
@@ -78,7 +78,7 @@ export class Application {
     this.#config = config;
     this.#secretsChangeAt = 0;
     for (const connection of this.connections.values()) {
-      if (!isOriginAllowed(config.allowedOrigins, connection.origin)) connection.refuse(ORIGIN_REFUSED);
+      if (!isOriginAllowed(config.allowedOrigins, connection.origin)) connection.closeWith(ORIGIN_REFUSED);
     }
   }
 
@@ -155,7 +155,7 @@ export class Application {
     this.debug?.published(channelName, name, data, channel?.subscriptionCount ?? 0);
     const kind = channel?.kind ?? channelKindOf(channelName);
     if (kind?.isCache === true) {
-      this.lastEvents.set(channelName, name, data);
+      this.#lastEvents.set(channelName, name, data);
       this.#reportedMisses.delete(channelName);
     }
     if (channel === undefined) return;
@@ -167,8 +167,8 @@ export class Application {
   }
 
   /** The last event of a cache channel, with the seconds for which it is kept. */
-  cachedEvent(channel: string): { data: string; ttlSeconds: number } | undefined {
-    return this.lastEvents.get(channel);
+  lastEvent(channel: string): { name: string; data: string; ttlSeconds: number } | undefined {
+    return this.#lastEvents.get(channel);
   }
 
   /** Notifies the application that a subscriber of a cache channel found no event, unless it knows. */

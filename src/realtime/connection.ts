@@ -106,9 +106,9 @@ export class Connection {
   }
 
   /** Sends the client the reason, and closes the connection. */
-  refuse(reason: CloseReason): void {
+  closeWith(reason: CloseReason): void {
     if (this.isClosed) return;
-    refuse(this.transport, reason, this.protocol);
+    closeWith(this.transport, reason, this.protocol);
     const { code, message } = reason;
     this.application.debug?.refused({ socketId: this.socketId, channel: null, code }, message);
     this.closed();
@@ -143,7 +143,7 @@ export class Connection {
  * Closes. Clients of older protocols go by an error event, which they get first.
  * @param protocol the client's version.
  */
-export function refuse(transport: Transport, { code, message }: CloseReason, protocol: number): void {
+export function closeWith(transport: Transport, { code, message }: CloseReason, protocol: number): void {
   if (code >= 4000 && protocol < FIRST_WITH_CLOSE_CODES) transport.send(errorFrame(code, message));
   transport.close(code, message);
 }

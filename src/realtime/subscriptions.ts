@@ -118,7 +118,7 @@ function join(connection: Connection, channel: Channel, userId: string | null): 
 function sendLastEvent(connection: Connection, channel: Channel): void {
   const { application } = connection;
   const { name } = channel;
-  const last = application.lastEvents.get(name);
+  const last = application.lastEvent(name);
   if (last !== undefined) return connection.send(eventFrame(name, last.name, last.data));
   connection.send(cacheMiss(name));
   application.reportMiss(name);

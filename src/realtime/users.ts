@@ -22,7 +22,7 @@ export function signIn(
   const isProven = isAuthorized(auth, application.credentials(), userText(socketId, userData));
   // The connection has joined channels and sent events as its first user.
   const isAnother = connection.user !== null && connection.user.id !== id;
-  if (!isProven || data === null || id === null || isAnother) return connection.refuse(UNAUTHORIZED);
+  if (!isProven || data === null || id === null || isAnother) return connection.closeWith(UNAUTHORIZED);
   connection.send(signinSuccess(userData));
   if (connection.user !== null) return;
   const wanted = watchlistOf(exactly(userData, data, "watchlist"));
@@ -66,7 +66,7 @@ export class Users {
   /** Closes all connections of a user. @returns how many there were. */
   terminate(userId: string): number {
     const connections = [...(this.#connections.get(userId) ?? [])];
-    for (const connection of connections) connection.refuse(TERMINATED);
+    for (const connection of connections) connection.closeWith(TERMINATED);
     return connections.length;
   }
 
