@@ -2,6 +2,7 @@
 import { ReportedTips } from "./reported-tips.ts";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
+import { syncFile, syncFileSystem } from "../lib/files.ts";
 import { Mutex } from "../lib/mutex.ts";
 import { removeTrees } from "../lib/tree-removal.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
@@ -72,7 +73,10 @@ export class Repository {
       repository: beside,
       what: "The repository could not be made",
     });
+    // A name that is on the disk before the files behind it would lead to empty files.
+    await syncFileSystem(beside);
     await rename(beside, this.path);
+    await syncFile(this.path);
   }
 
   #options(deadlineMs: number): GitOptions {
