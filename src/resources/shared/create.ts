@@ -9,7 +9,7 @@ import type { Transaction } from "../../store/database.ts";
 import type { Allocation, KindContext } from "../kind.ts";
 import { recordRequest } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
-import { freePorts, PortsTaken, takePort } from "./ports.ts";
+import { takePort, withFreePort } from "./ports.ts";
 import { allocate, type AllocationFields } from "./quotas.ts";
 import type { CloudRegion } from "./regions.ts";
 import type { InstanceLogin, InstanceValues } from "./rows.ts";
@@ -51,7 +51,7 @@ export async function createInstance<Row>(
   const { kind, deadlineSeconds = DEADLINE_SECONDS } = creation;
   const host = context.hosts.forNew();
   const id = newId(INSTANCE_KINDS[kind].prefix);
-  const createAt = (ports: number[]) =>
+  const createAt = (ports: readonly number[]) =>
     createOnce(context.db, {
       organizationId,
       kind,
@@ -77,17 +77,9 @@ export async function createInstance<Row>(
       },
       find: (tx, madeId) => creation.find(tx, organizationId, madeId),
     });
-  for await (const ports of freePorts(context.db, host)) {
-    const created = await createAt(ports).catch(unlessPortsTaken);
-    if (created === undefined) continue;
-    await failpoint("create.committed");
-    return created;
-  }
-  throw new Error("the last batch of ports is never taken");
-}
-
-function unlessPortsTaken(error: unknown): undefined {
-  if (!(error instanceof PortsTaken)) throw error;
+  const created = await withFreePort(context.db, host, createAt);
+  await failpoint("create.committed");
+  return created;
 }
 
 /** The user of a new instance, with a newly generated password. */

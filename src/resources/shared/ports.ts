@@ -12,15 +12,34 @@ const LATER_BATCH = 256;
 const HOST_TIMEOUT_MS = 1_000;
 
 /** Other transactions took the ports of a batch meanwhile; the next batch may have a free port. */
-export class PortsTaken extends Error {
+class PortsTaken extends Error {
   override name = "PortsTaken";
+}
+
+/**
+ * Has an instance inserted with a free port, and again with other ports when other transactions take these meanwhile.
+ * @param insert runs a transaction that calls `takePort` with the ports.
+ */
+export async function withFreePort<T>(
+  db: Database,
+  host: Pick<ServedHost, "id" | "driver" | "portRange">,
+  insert: (ports: readonly number[]) => Promise<T>,
+): Promise<T> {
+  for await (const ports of freePorts(db, host)) {
+    try {
+      return await insert(ports);
+    } catch (error) {
+      if (!(error instanceof PortsTaken)) throw error;
+    }
+  }
+  throw new Error("the last batch of ports is never taken");
 }
 
 /**
  * Finds free ports outside of any transaction, since the host is asked. Yields them in batches, and an empty batch when
  * no port is left.
  */
-export async function* freePorts(
+async function* freePorts(
   db: Database,
   { id, driver, portRange }: Pick<ServedHost, "id" | "driver" | "portRange">,
 ): AsyncGenerator<number[]> {

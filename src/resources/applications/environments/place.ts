@@ -3,7 +3,7 @@ import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
-import { freePorts, PortsTaken } from "../../shared/ports.ts";
+import { withFreePort } from "../../shared/ports.ts";
 import { eraseProcess, insertProcess, type ApplicationProcess } from "./processes.ts";
 import type { UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
@@ -48,15 +48,10 @@ async function place(
     digest,
     sealedSpec: vault.seal(JSON.stringify(spec), id),
   };
-  for await (const ports of freePorts(db, host)) {
-    try {
-      const port = await db.begin((tx) => insertProcess(tx, environment, values, ports));
-      return { ...values, port, state: "starting", retiresAt: null };
-    } catch (error) {
-      if (!(error instanceof PortsTaken)) throw error;
-    }
-  }
-  throw new Error("the last batch of ports is never taken");
+  const port = await withFreePort(db, host, (ports) =>
+    db.begin((tx) => insertProcess(tx, environment, values, ports)),
+  );
+  return { ...values, port, state: "starting", retiresAt: null };
 }
 
 /** The spec of a placed process, as it was at its placement. */

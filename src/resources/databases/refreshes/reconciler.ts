@@ -5,7 +5,7 @@ import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
 import { watchDeletion } from "../../shared/deletion-watch.ts";
-import { freePorts, PortsTaken } from "../../shared/ports.ts";
+import { withFreePort } from "../../shared/ports.ts";
 import { isServed } from "../../shared/status.ts";
 import { ensureLogin } from "../login.ts";
 import { maskData, type MaskResult } from "../masks/apply.ts";
@@ -60,16 +60,11 @@ export async function removeStages(
 
 /** Gives the stage an address. */
 async function place({ db, hosts }: KindContext, cluster: DatabaseClusterRow, id: string): Promise<Outcome> {
-  for await (const ports of freePorts(db, hosts.of(cluster.hostId))) {
-    try {
-      await db.begin((tx) => insertStage(tx, cluster, id, ports));
-      await failpoint("refresh.placed");
-      return again(0, null);
-    } catch (error) {
-      if (!(error instanceof PortsTaken)) throw error;
-    }
-  }
-  return again(PAUSE_MS, null);
+  await withFreePort(db, hosts.of(cluster.hostId), (ports) =>
+    db.begin((tx) => insertStage(tx, cluster, id, ports)),
+  );
+  await failpoint("refresh.placed");
+  return again(0, null);
 }
 
 /** A refresh whose stage has an address. */

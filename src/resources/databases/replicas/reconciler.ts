@@ -7,7 +7,7 @@ import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
 import { watchDeletion } from "../../shared/deletion-watch.ts";
-import { freePorts, PortsTaken } from "../../shared/ports.ts";
+import { withFreePort } from "../../shared/ports.ts";
 import { isServed } from "../../shared/status.ts";
 import { specOf } from "../spec.ts";
 import { loadDatabaseCluster, type DatabaseClusterRow } from "../store.ts";
@@ -58,13 +58,9 @@ export async function removeReplicas(
 /** Gives another replica an address. */
 async function place({ db, hosts }: KindContext, cluster: DatabaseClusterRow): Promise<void> {
   const id = newId("replica");
-  for await (const ports of freePorts(db, hosts.of(cluster.hostId))) {
-    try {
-      return await db.begin((tx) => insertReplica(tx, cluster, id, ports));
-    } catch (error) {
-      if (!(error instanceof PortsTaken)) throw error;
-    }
-  }
+  await withFreePort(db, hosts.of(cluster.hostId), (ports) =>
+    db.begin((tx) => insertReplica(tx, cluster, id, ports)),
+  );
 }
 
 async function ensureAll(
