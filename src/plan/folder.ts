@@ -150,9 +150,16 @@ export class Folder {
   }
 }
 
-/** A setting in a comment is none. An address in a text has no space before its slashes. */
+/**
+ * The texts and comments of a script. What nothing ends goes on to the end of its line or of the script: a search for its
+ * end would begin anew at each further sign, which takes minutes in a hostile script.
+ */
+const TEXTS_AND_COMMENTS =
+  /("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\[\s\S])*`?)|\/\*[\s\S]*?(?:\*\/|$)|\/\/.*/g;
+
+/** A setting in a comment is none, and a text such as a pattern of paths begins no comment. */
 function withoutComments(script: string): string {
-  return script.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(^|\s)\/\/.*$/gm, "$1");
+  return script.replaceAll(TEXTS_AND_COMMENTS, (_, text: string | undefined) => text ?? "");
 }
 
 /** @throws SourceFault with the first byte that is no UTF-8. */

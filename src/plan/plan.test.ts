@@ -122,6 +122,18 @@ describe("a hostile source", () => {
     );
   });
 
+  test.each(["/*a", "'/*a", "\\`", '\\"', "//"])(
+    "a configuration that is nothing but %s, which nothing ends, ends no plan",
+    async (text) => {
+      const config = text.repeat(Math.floor(SOURCE_BOUNDS.file / text.length));
+      const made = await makePlan({
+        "package.json": '{"dependencies": {"next": "16"}}',
+        "next.config.js": config,
+      });
+      expect(made.start?.command).toBe("next start");
+    },
+  );
+
   test("30,000 scripts are read in time", async () => {
     const scripts = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`s${at}`, "node a"]));
     const text = JSON.stringify({ scripts: { ...scripts, start: "node a.js" } });
