@@ -32,6 +32,14 @@ test("a change names the members that the type knows in its event, and none that
   expect(JSON.stringify(event?.details)).not.toContain("member-");
 });
 
+test("a change looks at no value of a member that the client made up", async () => {
+  const id = await newCluster();
+  const json = { config: { "made-up": "\0", cu_max: 99 } };
+  const refused = await api.request(`/api/databases/clusters/${id}`, { method: "PATCH", json });
+  const { errors } = (await refused.json()) as { errors: object };
+  expect([refused.status, Object.keys(errors)]).toEqual([422, ["config.cu_max"]]);
+});
+
 const NESTED = "[".repeat(200_000) + "]".repeat(200_000);
 
 test.each([
