@@ -32,6 +32,14 @@ test("a change names the members that the type knows in its event, and none that
   expect(JSON.stringify(event?.details)).not.toContain("member-");
 });
 
+test("a change looks at no value of a member that the client made up", async () => {
+  const id = await newCluster();
+  const json = { config: { "made-up": "\0", cu_max: 99 } };
+  const refused = await api.request(`/api/databases/clusters/${id}`, { method: "PATCH", json });
+  const { errors } = (await refused.json()) as { errors: object };
+  expect([refused.status, Object.keys(errors)]).toEqual([422, ["config.cu_max"]]);
+});
+
 const NESTED = "[".repeat(200_000) + "]".repeat(200_000);
 
 test.each([
@@ -47,6 +55,8 @@ test.each([
 test.each([
   ["0000-01-01T00:00:00Z", 422],
   ["0001-01-01T00:00:00%2B05:00", 422],
+  ["0000-01-01T00:00:00%2B05:00", 422],
+  ["9999-12-31T23:59:59-20:00", 422],
   [`2026-03-15T08:00:00.${"1".repeat(300)}Z`, 422],
   ["2026-03-15T08:00:00%2B20:00", 200],
   ["2026-03-15T08:00:00.123456789-11:30", 200],

@@ -4,8 +4,10 @@ import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { endSessions } from "../../src/api/auth/sessions.ts";
 import { deploy } from "../../src/resources/applications/deployments/create.ts";
+import { eraseCache } from "../../src/resources/caches/store.ts";
 import { removeMember } from "../../src/resources/members/members.ts";
 import { listMembers, lockMembers } from "../../src/resources/members/store.ts";
+import { endAction } from "../../src/resources/shared/actions/store.ts";
 import { tarOf } from "../../src/sources/test-support.ts";
 import type { Transaction } from "../../src/store/database.ts";
 import { notify } from "../../src/store/notifications.ts";
@@ -80,20 +82,54 @@ async function held(
   };
 }
 
-test("a request that waits for a status gets no answer after the revocation", async () => {
-  const created = await api.request("/api/caches", { json: validCache });
-  const { data } = (await created.json()) as { data: { id: string } };
+async function newCache(): Promise<string> {
+  const json = { ...validCache, uses_hibernation: true };
+  const created = await api.request("/api/caches", { json });
+  return ((await created.json()) as { data: { id: string } }).data.id;
+}
+
+/** Holds a request of a new token, revokes that, and ends what the request waits for. @returns the status. */
+async function revokedWhileHeld(
+  path: string,
+  init: RequestInit,
+  end: (tx: Transaction) => Promise<void>,
+): Promise<number> {
   const token = await newToken(owner);
-  await api.db`update tokens set last_used_at = null where id = ${token.id}`;
-  const answer = api.request(`/api/caches/${data.id}?wait=updating`, { token: token.token });
-  await until("the request is authenticated", async () => {
-    const used = await api.db`select from tokens where id = ${token.id} and last_used_at is not null`;
-    return used.length > 0;
+  const answer = api.request(path, { ...init, token: token.token });
+  await until("the request is held", async () => {
+    const metrics = await (await api.request("/metrics")).text();
+    return metrics.includes("pilvi_held_requests 1\n");
   });
   expect((await owner.send("DELETE", `/tokens/${token.id}`)).status).toBe(204);
-  await api.db`update caches set status = 'updating' where id = ${data.id}`;
-  await notify(api.db, "status", data.id);
-  expect((await answer).status).toBe(401);
+  await api.db.begin(end);
+  return (await answer).status;
+}
+
+describe("a request that is held until the revocation is refused", () => {
+  test("when it waits for a status", async () => {
+    const id = await newCache();
+    const status = await revokedWhileHeld(`/api/caches/${id}?wait=updating`, {}, async (tx) => {
+      await tx`update caches set status = 'updating' where id = ${id}`;
+      await notify(tx, "status", id);
+    });
+    expect(status).toBe(401);
+  });
+
+  test("when it waits for a deletion", async () => {
+    const id = await newCache();
+    const status = await revokedWhileHeld(`/api/caches/${id}?wait=deleted`, {}, (tx) => eraseCache(tx, id));
+    expect(status).toBe(401);
+  });
+
+  test("when it waits for an action", async () => {
+    const id = await newCache();
+    await api.db`update caches set status = 'available' where id = ${id}`;
+    const status = await revokedWhileHeld(`/api/caches/${id}/suspend`, { method: "POST" }, async (tx) => {
+      const [action] = await tx<{ id: string }[]>`select id from actions where resource_id = ${id}`;
+      await endAction(tx, action?.id ?? "", { state: "done" });
+    });
+    expect(status).toBe(401);
+  });
 });
 
 describe("a request whose body comes after the revocation", () => {

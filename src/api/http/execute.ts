@@ -15,12 +15,18 @@ import { clientOf, refuseForeign, requireOwn } from "../auth/client.ts";
 import { sessionSecretOf } from "../auth/cookies.ts";
 import { deprecationHeaders } from "../operation/deprecation.ts";
 import { ApiError, forbidden, unauthenticated } from "../jsonapi/errors.ts";
-import { EVENT_STREAM, LAST_EVENT_ID, type AnyOperation, type Reply } from "../operation/operation.ts";
+import {
+  EVENT_STREAM,
+  LAST_EVENT_ID,
+  type AnyOperation,
+  type Operation,
+  type Reply,
+} from "../operation/operation.ts";
 import { compress, encodingFor } from "./encodings.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readInput } from "./request-input.ts";
 import { urlOf } from "./request-url.ts";
-import type { StatusWaiters } from "../operation/wait.ts";
+import { RequestWaits, type StatusWaiters } from "../operation/wait.ts";
 
 /** The end of the refusal of a token where a person is needed. */
 const NEEDS_USER = "Only a signed-in user may do this; a token may not.";
@@ -84,16 +90,30 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
       closing: shell.closing,
       accept: context.req.header("accept") ?? "",
       lastEventId: context.req.header(LAST_EVENT_ID) ?? null,
-      waiters: shell.waiters,
+      waiters: new RequestWaits(shell.waiters),
     };
     if (operation.isOpen === true)
       return await respond(context, operation, await operation.handle({ ...asked, principal }));
     if (principal === null) throw unauthenticated();
-    const answer = await operation.handle({ ...asked, principal });
-    // The answer was held, and may have what is not for the principal any more.
-    if ("wait" in input.query) await validAfterWait(operation, shell, principal);
-    return await respond(context, operation, answer);
+    return await respond(context, operation, await answerOf(operation, shell, { ...asked, principal }));
   };
+}
+
+/**
+ * The answer of an operation. An answer that was held may have what is not for the principal any more, and so may a
+ * refusal, which says what has become of a resource.
+ * @throws ApiError 401 when the rights have gone meanwhile.
+ */
+async function answerOf(
+  operation: Operation,
+  shell: Shell,
+  asked: Parameters<Operation["handle"]>[0] & { waiters: RequestWaits },
+): Promise<Reply> {
+  try {
+    return await operation.handle(asked);
+  } finally {
+    if (asked.waiters.hasWaited) await validAfterWait(operation, shell, asked.principal);
+  }
 }
 
 const SAFE_METHODS = new Set(["GET", "HEAD"]);

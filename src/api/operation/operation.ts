@@ -6,7 +6,7 @@ import type { Client } from "../auth/client.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { FieldErrors } from "../jsonapi/errors.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
-import type { StatusWaiters } from "./wait.ts";
+import type { Waits } from "./wait.ts";
 
 /** The content type of tables. */
 export const CSV = "text/csv";
@@ -42,7 +42,7 @@ export interface OperationRequest<Body = unknown, Query = unknown, Params = unkn
   upload: ReadableStream<Uint8Array> | null;
   /** The content types that the client would like, as it sent them. */
   accept: string;
-  waiters: StatusWaiters;
+  waiters: Waits;
 }
 
 /** The answer of a handler; the status and the content type are those of the operation's `success`. */

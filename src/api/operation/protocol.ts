@@ -1,6 +1,6 @@
 // A protocol of other programs beside the API, such as git's: it answers requests below an address of its own.
 import type { Principal } from "../auth/auth.ts";
-import type { StatusWaiters } from "./wait.ts";
+import type { Waits } from "./wait.ts";
 
 /** A request of a client whose token is valid. */
 export interface ProtocolRequest {
@@ -12,7 +12,8 @@ export interface ProtocolRequest {
   requestId: string;
   /** Aborted when the process ends. */
   closing: AbortSignal;
-  waiters: StatusWaiters;
+  /** The rights of the principal may be gone after a wait. */
+  waiters: Waits;
 }
 
 /** A protocol, whose clients send a token as the password of HTTP's Basic authentication. */

@@ -42,7 +42,10 @@ export function checkObject<Schema extends z.ZodObject>(
   return { valid, errors };
 }
 
-/** The paths to the texts that Postgres cannot store: they contain NUL, or half of a surrogate pair. */
+/**
+ * The paths to the texts that Postgres cannot store: they contain NUL, or half of a surrogate pair. Names of members are
+ * not examined, since those that a client makes up are not stored.
+ */
 function unstorableIn(value: object, way: string[] = []): [name: string, ...within: string[]][] {
   return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {
     if (typeof part === "string") return isStorable(part) ? [] : [wayTo(way, name)];

@@ -17,6 +17,9 @@ export function waitQuery<Status extends string>(statuses: readonly [Status, ...
   };
 }
 
+/** The way in which an operation waits. */
+export type Waits = Pick<StatusWaiters, "until">;
+
 /** A held request. */
 interface Waiter {
   ring(): void;
@@ -96,6 +99,22 @@ export class StatusWaiters {
 
   #ring(waiters: Set<Waiter> | undefined): void {
     for (const waiter of waiters ?? []) waiter.ring();
+  }
+}
+
+/** The waits of one request, which knows whether there were any. */
+export class RequestWaits implements Waits {
+  /** Whether its answer was held, so that much may have changed meanwhile. */
+  hasWaited = false;
+  readonly #waiters: Waits;
+
+  constructor(waiters: Waits) {
+    this.#waiters = waiters;
+  }
+
+  async until<State>(...wait: Parameters<typeof StatusWaiters.prototype.until<State>>): Promise<State> {
+    this.hasWaited = true;
+    return await this.#waiters.until(...wait);
   }
 }
 

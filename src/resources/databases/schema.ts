@@ -16,7 +16,7 @@ import { region } from "../shared/regions.ts";
 import { formerPasswordField } from "../shared/rotation-schema.ts";
 import { sleepField } from "../shared/sleep.ts";
 import { changeSchemaOf, requestSchemaOf } from "./configs/describe.ts";
-import { configVariants, knownMembers } from "./configs/index.ts";
+import { changedMembers, configVariants, knownMembers } from "./configs/index.ts";
 import { managedPostgres } from "./configs/managed.ts";
 import { platformMysql } from "./configs/platform-mysql.ts";
 import { serverless } from "./configs/serverless.ts";
@@ -116,12 +116,15 @@ export type NewDatabaseClusterBody = z.input<typeof newDatabaseCluster>;
 /** The body of `PATCH /databases/clusters/:id`. */
 export const databaseClusterChange = z
   .object({
-    config: z.record(z.string(), z.unknown()).meta({
-      description:
-        "The members to change; those that are left out stay as they are. Null takes away a value that can be absent.",
-      example: { cu_max: 2 },
-      override: { anyOf: databaseTypes.map(changeSchemaOf).filter(isFirstOfTitle) },
-    }),
+    config: z
+      .record(z.string(), z.unknown())
+      .transform(changedMembers)
+      .meta({
+        description:
+          "The members to change; those that are left out stay as they are. Null takes away a value that can be absent.",
+        example: { cu_max: 2 },
+        override: { anyOf: databaseTypes.map(changeSchemaOf).filter(isFirstOfTitle) },
+      }),
   })
   .meta({ id: "DatabaseClusterChange" });
 

@@ -4,8 +4,12 @@ import { z } from "zod";
 /** Far longer than a time with nanoseconds and an offset; a fraction could else have any number of digits. */
 const MAX_CHARACTERS = 64;
 
+/** A time before the year 0 or after the year 9999 begins with a sign. */
+const USUAL_YEAR = /^(?!0000)\d{4}-/;
+
 /**
- * A time in a request, with any offset. A time that the store does not have, such as of the year 0, is refused.
+ * A time in a request, with any offset. A time whose year in UTC has not four digits, or is 0, is refused: the store has
+ * no such year, or answers could not show it.
  * @param example a time of the field, for its error.
  */
 export function momentField(example: string) {
@@ -13,7 +17,7 @@ export function momentField(example: string) {
   return z.iso
     .datetime({ offset: true, error })
     .max(MAX_CHARACTERS, error)
-    .refine((text) => Number.isNaN(Date.parse(text)) || !inUtc(text).startsWith("0000"), error);
+    .refine((text) => Number.isNaN(Date.parse(text)) || USUAL_YEAR.test(inUtc(text)), error);
 }
 
 /** A time in UTC with microseconds. The digits of its seconds stay, since a `Date` has milliseconds only. */

@@ -20,8 +20,13 @@ export const configVariants: Record<
 
 const members = new Set(Object.values(configVariants).flatMap(({ schema }) => Object.keys(schema.shape)));
 
-/** The members of a request's `config` that some type knows, always in the same order. */
-export function knownMembers(config: Record<string, unknown>): Record<string, unknown> {
-  const known = [...members].filter((name) => Object.hasOwn(config, name) && config[name] !== null);
+/** The members of a change's `config` that some type knows, always in the same order. */
+export function changedMembers(config: Record<string, unknown>): Record<string, unknown> {
+  const known = [...members].filter((name) => Object.hasOwn(config, name));
   return Object.fromEntries(known.map((name) => [name, config[name]]));
+}
+
+/** The same members of a new cluster's `config`, in which null stands for absence. */
+export function knownMembers(config: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(changedMembers(config)).filter(([, value]) => value !== null));
 }
