@@ -42,11 +42,32 @@ export function checkCommand(command: string, where: string): string {
 }
 
 /**
- * Commands that install dependencies, at the beginning of a line or after `&&`. Those of Python are none: they need the
- * virtual environment that Pilvi's own install makes.
+ * Commands that install dependencies, at the beginning of a line or after `&&`. Those of Python are of another kind: they
+ * need the virtual environment that Pilvi's own install makes.
  */
 const INSTALLS =
   /(?:^|&&|;)\s*(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?(?=\s*(?:$|&&|;|--))|bun (?:i|install|ci)|composer (?:i|install)|deno install)\b/;
+
+/** Programs that install packages of Python, each with what it installs all packages of a repository from. */
+const PYTHON_INSTALLS = {
+  uv: /(?:^|&&|;)\s*uv sync\b/,
+  poetry: /(?:^|&&|;)\s*poetry install\b/,
+  pipenv: /(?:^|&&|;)\s*pipenv (?:sync|install)\b/,
+  requirements: withPip(String.raw`\s(?:-r|--requirement)[\s=]*(?:\./)?requirements\.txt(?![\w.-])`),
+  project: withPip(String.raw`\s\.(?:\[|\s|$)`),
+  any: withPip(""),
+};
+
+function withPip(words: string): RegExp {
+  return new RegExp(
+    String.raw`(?:^|&&|;)\s*(?:(?:[\w./-]{1,100}/)?python3? -m )?(?:[\w./-]{1,100}/)?pip3? install\b[^&;|]*?${words}`,
+  );
+}
+
+/** Whether commands for a build install packages of Python in this way. */
+export function installPython(commands: readonly string[], way: keyof typeof PYTHON_INSTALLS): boolean {
+  return commands.some((command) => PYTHON_INSTALLS[way].test(command));
+}
 
 /** Whether commands for a build install the dependencies themselves, as those of the wider API do. */
 export function installThemselves(commands: readonly string[]): boolean {

@@ -15,7 +15,7 @@ import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { procfileDraft } from "./procfile.ts";
 import { RailpackFile } from "./railpack.ts";
-import { checkedRoot, type PlanSettings, settingsDraft } from "./settings.ts";
+import { checkedRoot, type PlanSettings, settingsDraft, withoutInstall } from "./settings.ts";
 import type { SourceFiles } from "./source-files.ts";
 import type { VersionRequest } from "./versions.ts";
 
@@ -43,11 +43,14 @@ export async function planOf(
       folders,
       available,
       versionOf: (name) => ownVersion(name, settings) ?? railpack.version(name),
+      ownBuild: own.build?.commands ?? [],
       hasStart: own.serving !== undefined || firstOf([own, ...files], "start") !== undefined,
     },
     demandOf(settings) ?? railpack.runtime,
   );
-  const drafts = [own, railpack.draft(detection), procfile, detection];
+  // The install of Python knows what the build command leaves to it.
+  const fields = detection.language === "Python" ? own : withoutInstall(own, rootDirectory);
+  const drafts = [fields, railpack.draft(detection), procfile, detection];
   return checked(assemble(drafts, detection, folder));
 }
 

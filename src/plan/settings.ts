@@ -44,10 +44,8 @@ export function settingsDraft(settings: PlanSettings): Draft {
   const [install, build, deploy] = (["install", "build", "deploy"] as const).map((step) =>
     stepOf(step, settings),
   );
-  const installs = build !== undefined && installThemselves(build.commands);
-  const nothing = { commands: [], directory: settings.rootDirectory, origin: `${ORIGIN}: build_command` };
   return {
-    ...(install !== undefined ? { install } : installs && { install: nothing }),
+    ...(install !== undefined && { install }),
     ...(build !== undefined && { build }),
     ...(deploy !== undefined && { deploy }),
     ...(startCommand !== null &&
@@ -65,6 +63,13 @@ export function settingsDraft(settings: PlanSettings): Draft {
     ...(port !== null && { port: { value: checkedPort(port), origin: ORIGIN } }),
     ...(healthPath !== null && { healthPath: { value: checkedHealthPath(healthPath), origin: ORIGIN } }),
   };
+}
+
+/** The fields with an install of nothing where the build command installs all. */
+export function withoutInstall(own: Draft, directory: string): Draft {
+  const installs = own.build !== undefined && installThemselves(own.build.commands);
+  if (own.install !== undefined || !installs) return own;
+  return { ...own, install: { commands: [], directory, origin: `${ORIGIN}: build_command` } };
 }
 
 function stepOf(step: "install" | "build" | "deploy", settings: PlanSettings): PlannedCommands | undefined {

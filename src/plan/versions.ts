@@ -76,11 +76,11 @@ export function resolveVersion(
 }
 
 /**
- * The versions that may take the place of a single one, as files often pin what was on the machine of their author: those
+ * The versions that may take the place of a single one, or of a minor version, as files often pin what was on the machine of their author: those
  * of the same major version of Node.js, Bun and Deno, and of the same minor version of PHP and Python. Null for a range.
  */
 function lineOf(name: VersionedRuntime, range: string): string | null {
-  const [, major, minor] = /^=?(\d+)\.(\d+)\.\d+$/.exec(range) ?? [];
+  const [, major, minor] = /^=?(\d+)\.(\d+)(?:\.\d+)?$/.exec(range) ?? [];
   if (major === undefined) return null;
   return name === "php" || name === "python" ? `~${major}.${minor}` : `^${major}`;
 }

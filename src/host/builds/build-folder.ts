@@ -7,6 +7,7 @@ import {
   mkdirSync,
   opendirSync,
   readdirSync,
+  realpathSync,
   renameSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -22,10 +23,24 @@ import { readJsonAs } from "../../contracts/read.ts";
 import type { Account } from "../../engines/engine.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { keepFile, keptPath, readIfPresent, replaceFile, syncFile, syncFileSystem } from "../../lib/files.ts";
+import {
+  isFolderItself,
+  keepFile,
+  keptPath,
+  readIfPresent,
+  replaceFile,
+  syncFile,
+  syncFileSystem,
+} from "../../lib/files.ts";
 import type { Log } from "../../lib/log.ts";
 import { buildsDir, releasesDir } from "../os/layout.ts";
 import { removeTrees, type TreeRemover } from "../../lib/tree-removal.ts";
+
+/** As many entries are looked at for a file; a release with more of them and no file hurts its owner alone. */
+const MAX_LOOKED_AT = 1_000;
+
+/** Names that the web server answers with 404, such as `.gitkeep`. */
+const NEVER_SERVED = /^\.(?!well-known$)/;
 
 const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
@@ -111,15 +126,30 @@ export async function prepareTree(folder: BuildFolder, account: Account | null):
   for (const path of [folder.app, folder.tmp, folder.work]) chownSync(path, account.uid, account.gid);
 }
 
-/** Whether a path is a folder with something in it, or a link to one. */
-export function hasFiles(path: string): boolean {
+/** Whether a folder of the tree has a file to serve. A link to it may not lead out of the tree, which moves away. */
+export function servesFiles({ app }: BuildFolder, served: string): boolean {
   try {
-    // A build may have made a million of them.
-    using folder = opendirSync(path);
-    return folder.readSync() !== null;
+    if (!isFolderItself(app)) return false;
+    const [top, root] = [realpathSync(app), realpathSync(join(app, served))];
+    return (root === top || root.startsWith(`${top}/`)) && hasFileToServe(root);
   } catch {
     return false;
   }
+}
+
+function hasFileToServe(root: string): boolean {
+  const folders = [root];
+  let left = MAX_LOOKED_AT;
+  for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
+    using folder = opendirSync(path);
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      if (left-- === 0) return true;
+      if (NEVER_SERVED.test(entry.name)) continue;
+      if (!entry.isDirectory()) return true;
+      folders.push(join(path, entry.name));
+    }
+  }
+  return false;
 }
 
 /** Deletes the tree of a build; state, source and log stay. */

@@ -22,10 +22,10 @@ import { treeSizeOf } from "../os/disk-use.ts";
 import type { Environments } from "../os/environments.ts";
 import {
   discardTree,
-  hasFiles,
   noteBuild,
   prepareTree,
   publishRelease,
+  servesFiles,
   writeBuild,
   type BuildFolder,
 } from "./build-folder.ts";
@@ -165,9 +165,9 @@ export class BuildRun {
     rmSync(this.#folder.source, { force: true });
     await failpoint("host.build.unpacked");
     await this.#runCommands(stage);
-    requireServed(this.#folder, this.#spec);
     await this.#disk.check();
     this.#throwIfStopped();
+    requireServed(this.#folder, this.#spec);
     const { bytes, hasSetIds } = await treeSizeOf(this.#folder.app, MAX_ENTRIES);
     const app = appPlace(this.#folder.app, stage.sandbox);
     const words = ["/usr/bin/find", app, "-perm", "/6000", "-exec", "/bin/chmod", "a-s", "{}", "+"];
@@ -293,6 +293,6 @@ export class BuildRun {
 }
 
 /** @throws BuildFailure for a release that would answer each request with 404. */
-function requireServed({ app }: BuildFolder, { served }: BuildSpec): void {
-  if (served !== undefined && !hasFiles(join(app, served))) throw servedFailure(served);
+function requireServed(folder: BuildFolder, { served }: BuildSpec): void {
+  if (served !== undefined && !servesFiles(folder, served)) throw servedFailure(served);
 }

@@ -165,6 +165,9 @@ test.each([
   ["no folder of that name", "mkdir dist && echo hi > dist/index.html"],
   ["an empty folder", "mkdir out"],
   ["a file of that name", "echo hi > out"],
+  ["folders alone", "mkdir -p out/assets out/pages"],
+  ["nothing but files that are never served", "mkdir -p out/.cache && touch out/.gitkeep out/.cache/a"],
+  ["a link that leads out of the release", "ln -s /usr out"],
 ])("a build fails that makes %s for the web server to serve", async (_what, command) => {
   const build = await host.build({ steps: [{ name: "build", command }], served: "out" }, { "a.txt": "a" });
   expect(build.state).toBe("failed");

@@ -17,6 +17,8 @@ export interface DetectionInput {
   available: AvailableRuntimes;
   /** The version that the environment or railpack.json asks for. */
   versionOf(name: keyof AvailableRuntimes): VersionRequest | null;
+  /** The build command of the environment. */
+  ownBuild: readonly string[];
   /** Whether another origin says how the application starts, so that detection need not. */
   hasStart: boolean;
 }

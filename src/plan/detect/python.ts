@@ -1,6 +1,7 @@
 // Python applications: Django, FastAPI, Flask, and programs of any kind.
 import * as z from "zod/mini";
 import type { PlannedCommands } from "../../contracts/plan.ts";
+import { installPython, installThemselves } from "../commands.ts";
 import { detected, type Detection, type Sourced } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
@@ -69,8 +70,8 @@ export function detectPython(input: DetectionInput): Detection {
   );
   const install = installOf(
     folder,
-    project,
-    runtime.version,
+    installSteps(folder, project),
+    { version: runtime.version, ownBuild: input.ownBuild },
     app.servers.filter((name) => !dependencies.has(name)),
   );
   return {
@@ -79,7 +80,10 @@ export function detectPython(input: DetectionInput): Detection {
     paths: [".venv/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
     language: "Python",
     framework: app.label,
-    install: { ...install, commands: [...install.commands, ...frontend.install] },
+    install: {
+      ...install,
+      commands: [...install.commands, ...(installThemselves(input.ownBuild) ? [] : frontend.install)],
+    },
     ...(frontend.build !== undefined && { build: frontend.build }),
     ...(app.start !== undefined && {
       start: app.start,
@@ -150,39 +154,52 @@ function moduleOf(file: string): string {
   return file.replace(/(?:\/__init__)?\.py$/, "").replaceAll("/", ".");
 }
 
+/** How all packages of a repository are installed. */
+interface InstallSteps {
+  origin: string;
+  /** Install the program that installs the packages. */
+  tools: string[];
+  packages: string[];
+  /** What a build command has to do so that it installs the same packages. */
+  way: Parameters<typeof installPython>[1];
+}
+
 /** @param missing packages that no file lists and the start command needs. */
 function installOf(
   folder: Folder,
-  project: Project | undefined,
-  version: string | null,
+  { origin, tools, packages, way }: InstallSteps,
+  { version, ownBuild }: { version: string | null; ownBuild: readonly string[] },
   missing: string[],
 ): PlannedCommands {
-  const [origin, commands] = installSteps(folder, project);
+  const commands = [...tools, ...(installPython(ownBuild, way) ? [] : packages)];
   // The lock of uv or poetry would remove packages that it does not list, so they come last.
   const extra = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
   const all = [...commands, ...extra];
-  return { commands: all.length === 0 ? [] : withVenv(folder, version, all), directory: folder.path, origin };
+  const needsVenv = all.length > 0 || installPython(ownBuild, "any");
+  return { commands: needsVenv ? withVenv(folder, version, all) : [], directory: folder.path, origin };
 }
 
-function installSteps(folder: Folder, project: Project | undefined): [origin: string, commands: string[]] {
+function installSteps(folder: Folder, project: Project | undefined): InstallSteps {
   if (folder.has("uv.lock")) {
-    return ["uv.lock", [`${PIP} uv`, ".venv/bin/uv sync --frozen --no-dev --inexact"]];
+    const packages = [".venv/bin/uv sync --frozen --no-dev --inexact"];
+    return { origin: "uv.lock", tools: [`${PIP} uv`], packages, way: "uv" };
   }
   if (folder.has("poetry.lock")) {
-    return [
-      "poetry.lock",
-      [
-        `${PIP} poetry`,
-        'VIRTUAL_ENV="$PWD/.venv" .venv/bin/poetry install --only main --no-root --no-interaction',
-      ],
+    const packages = [
+      'VIRTUAL_ENV="$PWD/.venv" .venv/bin/poetry install --only main --no-root --no-interaction',
     ];
+    return { origin: "poetry.lock", tools: [`${PIP} poetry`], packages, way: "poetry" };
   }
   if (folder.has("Pipfile.lock")) {
-    return ["Pipfile.lock", [`${PIP} pipenv`, "PIPENV_VENV_IN_PROJECT=1 .venv/bin/pipenv sync"]];
+    const packages = ["PIPENV_VENV_IN_PROJECT=1 .venv/bin/pipenv sync"];
+    return { origin: "Pipfile.lock", tools: [`${PIP} pipenv`], packages, way: "pipenv" };
   }
-  if (folder.has("requirements.txt")) return ["requirements.txt", [`${PIP} -r requirements.txt`]];
+  if (folder.has("requirements.txt")) {
+    const packages = [`${PIP} -r requirements.txt`];
+    return { origin: "requirements.txt", tools: [], packages, way: "requirements" };
+  }
   if (project?.project !== undefined || project?.tool?.poetry !== undefined) {
-    return ["pyproject.toml", [`${PIP} .`]];
+    return { origin: "pyproject.toml", tools: [], packages: [`${PIP} .`], way: "project" };
   }
-  return [detected("Python"), []];
+  return { origin: detected("Python"), tools: [], packages: [], way: "any" };
 }
