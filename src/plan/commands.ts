@@ -41,14 +41,18 @@ export function checkCommand(command: string, where: string): string {
   return command;
 }
 
-/**
- * Commands that install dependencies, at the beginning of a line or after `&&`. Those of Python are none: they need the
- * virtual environment that Pilvi's own install makes.
- */
-const INSTALLS =
-  /(?:^|&&|;)\s*(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?(?=\s*(?:$|&&|;|--))|bun (?:i|install|ci)|composer (?:i|install)|deno install)\b/;
+/** Commands that install the dependencies of a language, at the beginning of a line or after `&&`. */
+const INSTALLS = {
+  JavaScript:
+    /(?:^|&&|;)\s*(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?(?=\s*(?:$|&&|;|--))|bun (?:i|install|ci))\b/,
+  PHP: /(?:^|&&|;)\s*composer (?:i|install)\b/,
+  Deno: /(?:^|&&|;)\s*deno install\b/,
+  // The very command of a plan is left to the plan, whose packages are kept for later builds.
+  Python:
+    /(?:^|&&|;)\s*(?:python3? -m )?pip3? install (?!-r requirements\.txt\s*(?:$|&&|;))(?:[^&|;]*\s)?(?:-r|--requirement|-e|--editable|\.)(?:[\s=.[]|$)/,
+};
 
-/** Whether commands for a build install the dependencies themselves, as those of the wider API do. */
-export function installThemselves(commands: readonly string[]): boolean {
-  return commands.some((command) => INSTALLS.test(command));
+/** Whether commands for a build install the dependencies of a language themselves, as those of the wider API do. */
+export function installThemselves(commands: readonly string[], language: keyof typeof INSTALLS): boolean {
+  return commands.some((command) => INSTALLS[language].test(command));
 }

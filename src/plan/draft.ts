@@ -43,6 +43,9 @@ export function firstOf<K extends keyof Draft>(drafts: readonly Draft[], member:
   return drafts.find((draft) => draft[member] !== undefined)?.[member];
 }
 
+/** What leaves an install to the customer's build. */
+export const OWN_INSTALL = "environment: build_command";
+
 /** How the origin of a detected framework reads. */
 export function detected(label: string): string {
   return `detected: ${label}`;

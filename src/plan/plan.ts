@@ -43,6 +43,7 @@ export async function planOf(
       folders,
       available,
       versionOf: (name) => ownVersion(name, settings) ?? railpack.version(name),
+      buildCommands: own.build?.commands ?? [],
       hasStart: own.serving !== undefined || firstOf([own, ...files], "start") !== undefined,
     },
     demandOf(settings) ?? railpack.runtime,

@@ -1,6 +1,6 @@
 // The fields of an environment that have the last word about its plan.
 import { PLAN_BOUNDS, type PlannedCommands, type RuntimeName, type servingModes } from "../contracts/plan.ts";
-import { checkCommand, commandLines, installThemselves } from "./commands.ts";
+import { checkCommand, commandLines } from "./commands.ts";
 import type { Draft } from "./draft.ts";
 import { PlanRefusal } from "./faults.ts";
 
@@ -44,10 +44,8 @@ export function settingsDraft(settings: PlanSettings): Draft {
   const [install, build, deploy] = (["install", "build", "deploy"] as const).map((step) =>
     stepOf(step, settings),
   );
-  const installs = build !== undefined && installThemselves(build.commands);
-  const nothing = { commands: [], directory: settings.rootDirectory, origin: `${ORIGIN}: build_command` };
   return {
-    ...(install !== undefined ? { install } : installs && { install: nothing }),
+    ...(install !== undefined && { install }),
     ...(build !== undefined && { build }),
     ...(deploy !== undefined && { deploy }),
     ...(startCommand !== null &&

@@ -1,7 +1,7 @@
 // Deno applications.
 import * as z from "zod/mini";
-import { checkCommand } from "../commands.ts";
-import { detected, type Detection } from "../draft.ts";
+import { checkCommand, installThemselves } from "../commands.ts";
+import { detected, OWN_INSTALL, type Detection } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { readJsonWithComments } from "../json.ts";
@@ -48,6 +48,7 @@ export function detectDeno(input: DetectionInput): Detection {
   const imports = Object.values(content.imports ?? {}).map(String);
   const framework = FRAMEWORKS.find(([, sign]) => imports.some((target) => sign.test(target)))?.[0] ?? null;
   const lock = folder.has("deno.lock");
+  const installs = installThemselves(input.buildCommands, "Deno");
   return {
     runtime: resolveVersion(
       "deno",
@@ -57,9 +58,10 @@ export function detectDeno(input: DetectionInput): Detection {
     language: "TypeScript",
     framework,
     install: {
-      commands: lock || file !== undefined ? [lock ? "deno install --frozen" : "deno install"] : [],
+      commands:
+        !installs && (lock || file !== undefined) ? [lock ? "deno install --frozen" : "deno install"] : [],
       directory: folder.path,
-      origin: lock ? "deno.lock" : (file ?? detected("Deno")),
+      origin: installs ? OWN_INSTALL : lock ? "deno.lock" : (file ?? detected("Deno")),
     },
     ...(tasks.has("build") && {
       build: { commands: ["deno task build"], directory: folder.path, origin: `${file}: tasks.build` },

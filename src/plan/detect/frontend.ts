@@ -1,5 +1,6 @@
 // The assets of a PHP or Python application, which npm builds.
 import type { PlannedCommands, PlannedRuntime } from "../../contracts/plan.ts";
+import { installThemselves } from "../commands.ts";
 import { resolveVersion } from "../versions.ts";
 import { buildOf, versionRequest, type DetectionInput } from "./node.ts";
 import { PackageJson } from "./package-json.ts";
@@ -23,7 +24,7 @@ export function frontendOf(input: DetectionInput): Frontend {
   const build = buildOf(packageJson, manager, folder, null);
   return {
     tools: [resolveVersion(name, request, input.available)],
-    install: manager.install.commands,
+    install: installThemselves(input.buildCommands, "JavaScript") ? [] : manager.install.commands,
     ...(build !== undefined && { build }),
   };
 }

@@ -1,7 +1,7 @@
 // JavaScript applications on Node.js or Bun.
 import type { AvailableRuntimes, PlannedRuntime, PlannedServing } from "../../contracts/plan.ts";
-import { checkCommand } from "../commands.ts";
-import { detected, type Detection, type Sourced } from "../draft.ts";
+import { checkCommand, installThemselves } from "../commands.ts";
+import { detected, OWN_INSTALL, type Detection, type Sourced } from "../draft.ts";
 import { PlanRefusal, quoted } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { fileVersion } from "../tool-versions.ts";
@@ -17,6 +17,8 @@ export interface DetectionInput {
   available: AvailableRuntimes;
   /** The version that the environment or railpack.json asks for. */
   versionOf(name: keyof AvailableRuntimes): VersionRequest | null;
+  /** The environment's own commands for the build. */
+  buildCommands: readonly string[];
   /** Whether another origin says how the application starts, so that detection need not. */
   hasStart: boolean;
 }
@@ -58,7 +60,9 @@ export function detectNode(
     framework: label,
     paths: input.folders.map(({ path }) => (path === "" ? "" : `${path}/`) + "node_modules/.bin"),
     tools: nodeForNpm(input, manager, isBun),
-    install: manager.install,
+    install: installThemselves(input.buildCommands, "JavaScript")
+      ? { commands: [], directory: folder.path, origin: OWN_INSTALL }
+      : manager.install,
     ...(build !== undefined && { build }),
     ...(start !== undefined && { start }),
     ...(serving !== undefined && { serving }),

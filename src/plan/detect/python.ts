@@ -1,7 +1,8 @@
 // Python applications: Django, FastAPI, Flask, and programs of any kind.
 import * as z from "zod/mini";
 import type { PlannedCommands } from "../../contracts/plan.ts";
-import { detected, type Detection, type Sourced } from "../draft.ts";
+import { installThemselves } from "../commands.ts";
+import { detected, OWN_INSTALL, type Detection, type Sourced } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { readToml } from "../json.ts";
@@ -68,7 +69,7 @@ export function detectPython(input: DetectionInput): Detection {
     input.available,
   );
   const install = installOf(
-    folder,
+    input,
     project,
     runtime.version,
     app.servers.filter((name) => !dependencies.has(name)),
@@ -152,16 +153,20 @@ function moduleOf(file: string): string {
 
 /** @param missing packages that no file lists and the start command needs. */
 function installOf(
-  folder: Folder,
+  { folders: [folder], buildCommands }: DetectionInput,
   project: Project | undefined,
   version: string | null,
   missing: string[],
 ): PlannedCommands {
-  const [origin, commands] = installSteps(folder, project);
+  const [origin, commands] = installThemselves(buildCommands, "Python")
+    ? [OWN_INSTALL, []]
+    : installSteps(folder, project);
   // The lock of uv or poetry would remove packages that it does not list, so they come last.
   const extra = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
   const all = [...commands, ...extra];
-  return { commands: all.length === 0 ? [] : withVenv(folder, version, all), directory: folder.path, origin };
+  // The Python of a machine takes no packages, so pip needs the virtual environment in any case.
+  const needsVenv = all.length > 0 || buildCommands.some((command) => /\bpip3?\b/.test(command));
+  return { commands: needsVenv ? withVenv(folder, version, all) : [], directory: folder.path, origin };
 }
 
 function installSteps(folder: Folder, project: Project | undefined): [origin: string, commands: string[]] {
