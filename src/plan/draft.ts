@@ -31,6 +31,8 @@ export interface Detection extends Draft {
   runtime: PlannedRuntime;
   tools?: PlannedRuntime[];
   paths?: string[];
+  /** What an install that another origin names has to begin with, in the application's folder. */
+  setup?: string[];
   language: string | null;
   framework: string | null;
 }

@@ -9,6 +9,10 @@ import { packageManagerOf } from "./package-manager.ts";
 /** What building the assets adds to a plan. */
 export interface Frontend {
   tools: PlannedRuntime[];
+  /** Folders of programs, relative to the top of the source. */
+  paths: string[];
+  /** What an install of the customer's own needs first. */
+  setup: string[];
   install: string[];
   build?: PlannedCommands;
 }
@@ -17,14 +21,16 @@ export interface Frontend {
 export function frontendOf(input: DetectionInput): Frontend {
   const [folder] = input.folders;
   const packageJson = PackageJson.read(folder);
-  if (packageJson?.script("build") === undefined) return { tools: [], install: [] };
+  if (packageJson?.script("build") === undefined) return { tools: [], paths: [], setup: [], install: [] };
   const manager = packageManagerOf([folder], packageJson);
   const name = manager.name === "bun" ? "bun" : "node";
   const request = input.versionOf(name) ?? versionRequest(name, input, packageJson);
   const build = buildOf(packageJson, manager, folder, null);
   return {
     tools: [resolveVersion(name, request, input.available)],
-    install: installThemselves(input.buildCommands, "JavaScript") ? [] : manager.install.commands,
+    paths: manager.paths,
+    setup: manager.setup,
+    install: installThemselves(input.buildCommands, "JavaScript") ? manager.setup : manager.install.commands,
     ...(build !== undefined && { build }),
   };
 }

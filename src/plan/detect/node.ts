@@ -30,7 +30,7 @@ const BUN_MAIN_FILES = /^(?:src\/)?(?:server|index|app|main)\.(?:m?[jt]s|tsx)$/;
 /** Such scripts need what npm sets for scripts. */
 const NEEDS_NPM = /npm_|\bnpm\b|\bpnpm\b|\byarn\b/;
 
-/** Such scripts need the package manager that they name. */
+/** Such scripts are left to the package manager that they name. */
 const NEEDS_OWN_MANAGER = /\bpnpm\b|\byarn\b/;
 
 /** @param runtime demanded by an origin; null leaves it to the lock file. */
@@ -58,10 +58,11 @@ export function detectNode(
     ),
     language: folder.has("tsconfig.json") ? "TypeScript" : "JavaScript",
     framework: label,
-    paths: input.folders.map(({ path }) => (path === "" ? "" : `${path}/`) + "node_modules/.bin"),
+    paths: [...manager.paths, ...input.folders.map((each) => each.pathOf("node_modules/.bin"))],
+    setup: manager.setup,
     tools: nodeForNpm(input, manager, isBun),
     install: installThemselves(input.buildCommands, "JavaScript")
-      ? { commands: [], directory: folder.path, origin: OWN_INSTALL }
+      ? { commands: manager.setup, directory: folder.path, origin: OWN_INSTALL }
       : manager.install,
     ...(build !== undefined && { build }),
     ...(start !== undefined && { start }),
@@ -146,7 +147,7 @@ function scriptCommand(
 ): string {
   const around = [`pre${name}`, `post${name}`].flatMap((each) => packageJson.script(each) ?? []);
   if (around.length > 0 || NEEDS_NPM.test(script)) {
-    // Npm runs such scripts as well as any other, and no start has to bring another package manager first.
+    // Npm runs such scripts as well as any other, and starts sooner than most.
     const isForNpm = !isBun && ![script, ...around].some((each) => NEEDS_OWN_MANAGER.test(each));
     return isForNpm ? `npm run ${name}` : manager.run(name);
   }

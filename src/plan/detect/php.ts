@@ -72,7 +72,8 @@ export function detectPhp(input: DetectionInput): Detection {
       input.available,
     ),
     tools: frontend.tools,
-    paths: ["vendor/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
+    paths: [...frontend.paths, ...["vendor/bin", "node_modules/.bin"].map((name) => folder.pathOf(name))],
+    setup: frontend.setup,
     language: "PHP",
     framework: framework?.label ?? null,
     install: {

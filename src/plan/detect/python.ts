@@ -68,16 +68,14 @@ export function detectPython(input: DetectionInput): Detection {
     input.versionOf("python") ?? versionRequest(input, project),
     input.available,
   );
-  const install = installOf(
-    input,
-    project,
-    runtime.version,
-    app.servers.filter((name) => !dependencies.has(name)),
-  );
+  const missing = app.servers.filter((name) => !dependencies.has(name));
+  const servers = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
+  const install = installOf(input, project, runtime.version, servers);
   return {
     runtime,
     tools: frontend.tools,
-    paths: [".venv/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
+    paths: [...frontend.paths, ...[".venv/bin", "node_modules/.bin"].map((name) => folder.pathOf(name))],
+    setup: [...withVenv(folder, runtime.version, servers), ...frontend.setup],
     language: "Python",
     framework: app.label,
     install: { ...install, commands: [...install.commands, ...frontend.install] },
@@ -151,19 +149,18 @@ function moduleOf(file: string): string {
   return file.replace(/(?:\/__init__)?\.py$/, "").replaceAll("/", ".");
 }
 
-/** @param missing packages that no file lists and the start command needs. */
+/** @param servers installs what no file lists and the start command needs. */
 function installOf(
   { folders: [folder], buildCommands }: DetectionInput,
   project: Project | undefined,
   version: string | null,
-  missing: string[],
+  servers: string[],
 ): PlannedCommands {
   const [origin, commands] = installThemselves(buildCommands, "Python")
     ? [OWN_INSTALL, []]
     : installSteps(folder, project);
   // The lock of uv or poetry would remove packages that it does not list, so they come last.
-  const extra = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
-  const all = [...commands, ...extra];
+  const all = [...commands, ...servers];
   // The Python of a machine takes no packages, so pip needs the virtual environment in any case.
   const needsVenv = all.length > 0 || buildCommands.some((command) => /\bpip3?\b/.test(command));
   return { commands: needsVenv ? withVenv(folder, version, all) : [], directory: folder.path, origin };
