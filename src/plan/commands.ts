@@ -1,5 +1,5 @@
 // Commands as people write them in text boxes and files.
-import { PLAN_BOUNDS } from "../contracts/plan.ts";
+import { PLAN_BOUNDS, type RuntimeName } from "../contracts/plan.ts";
 import { PlanRefusal } from "./faults.ts";
 
 /**
@@ -55,4 +55,12 @@ const INSTALLS = {
 /** Whether commands for a build install the dependencies of a language themselves, as those of the wider API do. */
 export function installThemselves(commands: readonly string[], language: keyof typeof INSTALLS): boolean {
   return commands.some((command) => INSTALLS[language].test(command));
+}
+
+const NODE_PACKAGE_MANAGERS = /(?:^|[\s;&|(])(?:npm|npx|pnpm|pnpx|yarn)(?=[\s;&|)]|$)/;
+const NODE = /(?:^|[\s;&|(])node(?=[\s;&|)]|$)|node_modules\/\.bin\//;
+
+/** Whether a command needs Node.js beside another runtime. Bun is a `node` itself. */
+export function needsNode(command: string, runtime: RuntimeName): boolean {
+  return NODE_PACKAGE_MANAGERS.test(command) || (runtime !== "bun" && NODE.test(command));
 }

@@ -45,6 +45,15 @@ export function firstOf<K extends keyof Draft>(drafts: readonly Draft[], member:
   return drafts.find((draft) => draft[member] !== undefined)?.[member];
 }
 
+/** All commands that the drafts name. */
+export function commandsIn(drafts: readonly Draft[]): string[] {
+  return drafts.flatMap(({ install, build, deploy, start, processes = [] }) => [
+    ...[install, build, deploy].flatMap((step) => step?.commands ?? []),
+    ...(start === undefined ? [] : [start.value]),
+    ...processes.map(({ command }) => command),
+  ]);
+}
+
 /** What leaves an install to the customer's build. */
 export const OWN_INSTALL = "environment: build_command";
 

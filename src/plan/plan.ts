@@ -10,7 +10,7 @@ import {
 import { readAs } from "../contracts/read.ts";
 import { storable } from "../lib/storable.ts";
 import { CONTAINER_FILES, detect } from "./detect/detect.ts";
-import { type Detection, type Draft, firstOf, type RuntimeDemand } from "./draft.ts";
+import { commandsIn, type Detection, type Draft, firstOf, type RuntimeDemand } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { procfileDraft } from "./procfile.ts";
@@ -44,6 +44,7 @@ export async function planOf(
       available,
       versionOf: (name) => ownVersion(name, settings) ?? railpack.version(name),
       buildCommands: own.build?.commands ?? [],
+      commands: commandsIn([own, ...files]),
       hasStart: own.serving !== undefined || firstOf([own, ...files], "start") !== undefined,
     },
     demandOf(settings) ?? railpack.runtime,

@@ -1,6 +1,6 @@
 // The assets of a PHP or Python application, which npm builds.
 import type { PlannedCommands, PlannedRuntime } from "../../contracts/plan.ts";
-import { installThemselves } from "../commands.ts";
+import { installThemselves, needsNode } from "../commands.ts";
 import { resolveVersion } from "../versions.ts";
 import { buildOf, versionRequest, type DetectionInput } from "./node.ts";
 import { PackageJson } from "./package-json.ts";
@@ -17,11 +17,13 @@ export interface Frontend {
   build?: PlannedCommands;
 }
 
-/** Nothing, unless package.json has a script `build`. */
+/** Nothing, unless package.json has a script `build`, or there is one and a command needs Node.js. */
 export function frontendOf(input: DetectionInput): Frontend {
   const [folder] = input.folders;
   const packageJson = PackageJson.read(folder);
-  if (packageJson?.script("build") === undefined) return { tools: [], paths: [], setup: [], install: [] };
+  const isNeeded =
+    packageJson?.script("build") !== undefined || input.commands.some((each) => needsNode(each, "python"));
+  if (packageJson === undefined || !isNeeded) return { tools: [], paths: [], setup: [], install: [] };
   const manager = packageManagerOf([folder], packageJson);
   const name = manager.name === "bun" ? "bun" : "node";
   const request = input.versionOf(name) ?? versionRequest(name, input, packageJson);

@@ -1,6 +1,6 @@
 // JavaScript applications on Node.js or Bun.
 import type { AvailableRuntimes, PlannedRuntime, PlannedServing } from "../../contracts/plan.ts";
-import { checkCommand, installThemselves } from "../commands.ts";
+import { checkCommand, installThemselves, needsNode } from "../commands.ts";
 import { detected, OWN_INSTALL, type Detection, type Sourced } from "../draft.ts";
 import { PlanRefusal, quoted } from "../faults.ts";
 import type { Folder } from "../folder.ts";
@@ -19,6 +19,8 @@ export interface DetectionInput {
   versionOf(name: keyof AvailableRuntimes): VersionRequest | null;
   /** The environment's own commands for the build. */
   buildCommands: readonly string[];
+  /** All commands that other origins name. */
+  commands: readonly string[];
   /** Whether another origin says how the application starts, so that detection need not. */
   hasStart: boolean;
 }
@@ -60,7 +62,7 @@ export function detectNode(
     framework: label,
     paths: [...manager.paths, ...input.folders.map((each) => each.pathOf("node_modules/.bin"))],
     setup: manager.setup,
-    tools: nodeForNpm(input, manager, isBun),
+    tools: isBun ? nodeForNpm(input, packageJson, manager) : [],
     install: installThemselves(input.buildCommands, "JavaScript")
       ? { commands: manager.setup, directory: folder.path, origin: OWN_INSTALL }
       : manager.install,
@@ -76,8 +78,14 @@ function usesBun(folder: Folder, packageJson: PackageJson, manager: PackageManag
 }
 
 /** Package managers other than Bun's are programs for Node.js. */
-function nodeForNpm(input: DetectionInput, manager: PackageManager, isBun: boolean): PlannedRuntime[] {
-  if (!isBun || manager.name === "bun" || manager.install.commands.length === 0) return [];
+function nodeForNpm(
+  input: DetectionInput,
+  packageJson: PackageJson,
+  manager: PackageManager,
+): PlannedRuntime[] {
+  const scripts = ["build", "start"].flatMap((name) => packageJson.script(name) ?? []);
+  const commands = [...manager.install.commands, ...input.commands, ...scripts];
+  if (!commands.some((command) => needsNode(command, "bun"))) return [];
   return [resolveVersion("node", input.versionOf("node"), input.available)];
 }
 
