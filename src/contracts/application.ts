@@ -11,10 +11,16 @@ const innerPath = z
   .string()
   .check(z.maxLength(255), z.regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9._@+-][A-Za-z0-9._@+/ -]*$/));
 
+const major = z.string().check(z.regex(/^\d{1,3}$/));
+
 export const runtimeSchema = z.discriminatedUnion("name", [
   /** The version is the major one, such as `22`. */
-  z.strictObject({ name: z.literal("node"), version: z.string().check(z.regex(/^\d{1,3}$/)) }),
-  z.strictObject({ name: z.literal("bun") }),
+  z.strictObject({ name: z.literal("node"), version: major }),
+  z.strictObject({
+    name: z.literal("bun"),
+    /** The major version of Node.js beside it, for npm; left out without. */
+    node: z.exactOptional(major),
+  }),
   /** Pilvi's own pinned Deno. */
   z.strictObject({ name: z.literal("deno") }),
   z.strictObject({
@@ -26,10 +32,14 @@ export const runtimeSchema = z.discriminatedUnion("name", [
     /** Folders of the release that a running application can write to; what it writes ends with its process. */
     writable: z.array(innerPath).check(z.maxLength(8)),
     /** The major version of Node.js for a build of assets; null without. */
-    node: z.nullable(z.string().check(z.regex(/^\d{1,3}$/))),
+    node: z.nullable(major),
   }),
   /** The machine's Python, in the version that it has. */
-  z.strictObject({ name: z.literal("python") }),
+  z.strictObject({
+    name: z.literal("python"),
+    /** The major version of Node.js beside it, for assets; null is Bun in its place; left out without. */
+    node: z.exactOptional(z.nullable(major)),
+  }),
   z.strictObject({
     name: z.literal("static"),
     /** The folder of the release that is served; `.` is all of it. */

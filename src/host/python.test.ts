@@ -58,6 +58,28 @@ test.skipIf(python === null)("a Python application runs with the packages of its
   expect(answer).toEqual({ prefix: "/app/.venv", own: "package", tried: "Read-only file system" });
 });
 
+test.skipIf(python === null)("a Python application has Node.js beside it", async () => {
+  const runtime = { name: "python", node: "24" } as const;
+  const command = `mkdir public; node -p process.release.name > public/node; npm --version > public/npm`;
+  const build = await host.build({ runtime, steps: [{ name: "build", command }] }, { "main.py": "" });
+  expect(build.failure).toBeNull();
+  const start = 'cd public && exec python -m http.server --bind 127.0.0.1 "$PORT"';
+  const spec = applicationSpec({ release: build.id, runtime, command: `node --version && ${start}` });
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+  const read = async (file: string) =>
+    (await (await fetch(`http://127.0.0.1:${spec.exposure.port}/${file}`)).text()).trim();
+  expect([await read("node"), await read("npm")]).toEqual(["node", expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
+});
+
+test("a build on Bun has npm and the true Node.js beside it", async () => {
+  const command = `npm --version; test "$(node -p 'typeof Bun')" = undefined; bunx --version; test "$(bun -p 'typeof Bun')" = object`;
+  const build = await host.build(
+    { runtime: { name: "bun", node: "24" }, steps: [{ name: "build", command }] },
+    { "main.ts": "" },
+  );
+  expect(build.failure).toBeNull();
+});
+
 test.skipIf(python === null)("a program without packages runs by the name python", async () => {
   const build = await host.build(
     { runtime: { name: "python" } },

@@ -1,5 +1,5 @@
 // Commands as people write them in text boxes and files.
-import { PLAN_BOUNDS } from "../contracts/plan.ts";
+import { PLAN_BOUNDS, type RuntimeName } from "../contracts/plan.ts";
 import { PlanRefusal } from "./faults.ts";
 
 /**
@@ -41,12 +41,13 @@ export function checkCommand(command: string, where: string): string {
   return command;
 }
 
-/**
- * Commands that install dependencies, at the beginning of a line or after `&&`. Those of Python are of another kind: they
- * need the virtual environment that Pilvi's own install makes.
- */
-const INSTALLS =
-  /(?:^|&&|;)\s*(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?(?=\s*(?:$|&&|;|--))|bun (?:i|install|ci)|composer (?:i|install)|deno install)\b/;
+/** Commands that install the dependencies of a language, at the beginning of a line or after `&&`; those of Python follow. */
+const INSTALLS = {
+  JavaScript:
+    /(?:^|&&|;)\s*(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?(?=\s*(?:$|&&|;|--))|bun (?:i|install|ci))\b/,
+  PHP: /(?:^|&&|;)\s*composer (?:i|install)\b/,
+  Deno: /(?:^|&&|;)\s*deno install\b/,
+};
 
 /** Programs that install packages of Python, each with what it installs all packages of a repository from. */
 const PYTHON_INSTALLS = {
@@ -58,18 +59,30 @@ const PYTHON_INSTALLS = {
   any: withPip(""),
 };
 
+/** The very command of a plan, before anything else. The plan's own keeps the packages for later builds. */
+const PLAIN_INSTALL = /^\s*(?:python3? -m )?pip3? install -r requirements\.txt\s*(?:$|&&|;)/;
+
 function withPip(words: string): RegExp {
   return new RegExp(
     String.raw`(?:^|&&|;)\s*(?:(?:[\w./-]{1,100}/)?python3? -m )?(?:[\w./-]{1,100}/)?pip3? install\b[^&;|]*?${words}`,
   );
 }
 
-/** Whether commands for a build install packages of Python in this way. */
+/** Whether commands for a build install packages of Python in this way, other than the plan does. */
 export function installPython(commands: readonly string[], way: keyof typeof PYTHON_INSTALLS): boolean {
-  return commands.some((command) => PYTHON_INSTALLS[way].test(command));
+  const own = way === "any" ? commands : commands.filter((command) => !PLAIN_INSTALL.test(command));
+  return own.some((command) => PYTHON_INSTALLS[way].test(command));
 }
 
-/** Whether commands for a build install the dependencies themselves, as those of the wider API do. */
-export function installThemselves(commands: readonly string[]): boolean {
-  return commands.some((command) => INSTALLS.test(command));
+/** Whether commands for a build install the dependencies of a language themselves, as those of the wider API do. */
+export function installThemselves(commands: readonly string[], language: keyof typeof INSTALLS): boolean {
+  return commands.some((command) => INSTALLS[language].test(command));
+}
+
+const NODE_PACKAGE_MANAGERS = /(?:^|[\s;&|(])(?:npm|npx|pnpm|pnpx|yarn)(?=[\s;&|)]|$)/;
+const NODE = /(?:^|[\s;&|(])node(?=[\s;&|)]|$)|node_modules\/\.bin\//;
+
+/** Whether a command needs Node.js beside another runtime. Bun is a `node` itself. */
+export function needsNode(command: string, runtime: RuntimeName): boolean {
+  return NODE_PACKAGE_MANAGERS.test(command) || (runtime !== "bun" && NODE.test(command));
 }

@@ -31,6 +31,8 @@ export interface Detection extends Draft {
   runtime: PlannedRuntime;
   tools?: PlannedRuntime[];
   paths?: string[];
+  /** What an install that another origin names has to begin with, in the application's folder. */
+  setup?: string[];
   language: string | null;
   framework: string | null;
 }
@@ -42,6 +44,18 @@ export type RuntimeDemand = Sourced<RuntimeName>;
 export function firstOf<K extends keyof Draft>(drafts: readonly Draft[], member: K): Draft[K] | undefined {
   return drafts.find((draft) => draft[member] !== undefined)?.[member];
 }
+
+/** All commands that the drafts name. */
+export function commandsIn(drafts: readonly Draft[]): string[] {
+  return drafts.flatMap(({ install, build, deploy, start, processes = [] }) => [
+    ...[install, build, deploy].flatMap((step) => step?.commands ?? []),
+    ...(start === undefined ? [] : [start.value]),
+    ...processes.map(({ command }) => command),
+  ]);
+}
+
+/** What leaves an install to the customer's build. */
+export const OWN_INSTALL = "environment: build_command";
 
 /** How the origin of a detected framework reads. */
 export function detected(label: string): string {

@@ -19,6 +19,12 @@ const WANTED = [
   "bootstrap/app.php",
   "deno.json",
   "deno.jsonc",
+  "main.ts",
+  "server.ts",
+  "mod.ts",
+  "src/main.ts",
+  "main.js",
+  "server.js",
   "pyproject.toml",
   "requirements.txt",
   "Pipfile",
@@ -38,7 +44,16 @@ const CONFIGS =
   /^(?:next|nuxt|astro|svelte|vite|react-router|remix|gatsby|docusaurus)\.config\.(?:js|mjs|cjs|ts|mts)$/;
 
 /** Hints only: such a file counts as empty when it is too large to be read. */
-const HINTS = new Set(["yarn.lock", "bootstrap/app.php"]);
+const HINTS = new Set([
+  "yarn.lock",
+  "bootstrap/app.php",
+  "main.ts",
+  "server.ts",
+  "mod.ts",
+  "src/main.ts",
+  "main.js",
+  "server.js",
+]);
 
 /** A folder of a source. */
 export class Folder {

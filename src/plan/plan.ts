@@ -10,12 +10,12 @@ import {
 import { readAs } from "../contracts/read.ts";
 import { storable } from "../lib/storable.ts";
 import { CONTAINER_FILES, detect } from "./detect/detect.ts";
-import { type Detection, type Draft, firstOf, type RuntimeDemand } from "./draft.ts";
+import { commandsIn, type Detection, type Draft, firstOf, type RuntimeDemand } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { procfileDraft } from "./procfile.ts";
 import { RailpackFile } from "./railpack.ts";
-import { checkedRoot, type PlanSettings, settingsDraft, withoutInstall } from "./settings.ts";
+import { checkedRoot, type PlanSettings, settingsDraft } from "./settings.ts";
 import type { SourceFiles } from "./source-files.ts";
 import type { VersionRequest } from "./versions.ts";
 
@@ -43,14 +43,13 @@ export async function planOf(
       folders,
       available,
       versionOf: (name) => ownVersion(name, settings) ?? railpack.version(name),
-      ownBuild: own.build?.commands ?? [],
+      buildCommands: own.build?.commands ?? [],
+      commands: commandsIn([own, ...files]),
       hasStart: own.serving !== undefined || firstOf([own, ...files], "start") !== undefined,
     },
     demandOf(settings) ?? railpack.runtime,
   );
-  // The install of Python knows what the build command leaves to it.
-  const fields = detection.language === "Python" ? own : withoutInstall(own, rootDirectory);
-  const drafts = [fields, railpack.draft(detection), procfile, detection];
+  const drafts = [own, railpack.draft(detection), procfile, detection];
   return checked(assemble(drafts, detection, folder));
 }
 

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { type PlannedCommands, type RuntimeName, type VersionedRuntime } from "../contracts/plan.ts";
 import { checkCommand, checkedCommands } from "./commands.ts";
-import type { Draft, RuntimeDemand } from "./draft.ts";
+import type { Detection, Draft, RuntimeDemand } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
 import type { Folder } from "./folder.ts";
 import { readJsonWithComments } from "./json.ts";
@@ -86,9 +86,9 @@ export class RailpackFile {
   }
 
   /** @param rest what the steps are without the file, for `...`. */
-  draft(rest: Draft): Draft {
+  draft(rest: Pick<Detection, "install" | "build" | "setup">): Draft {
     const { steps, deploy } = this.#content;
-    const install = this.#step("install", steps?.install?.commands, rest.install);
+    const install = this.#step("install", steps?.install?.commands, rest.install, rest.setup);
     const build = this.#step("build", steps?.build?.commands, rest.build);
     const start = deploy?.startCommand;
     return {
@@ -103,6 +103,7 @@ export class RailpackFile {
     name: "install" | "build",
     commands: z.infer<typeof commandSchema>[] | undefined,
     rest: PlannedCommands | undefined,
+    setup: string[] = [],
   ): PlannedCommands | undefined {
     if (commands === undefined) return undefined;
     const lines = commands
@@ -111,7 +112,7 @@ export class RailpackFile {
       .flatMap((line) => (line === REST ? (rest?.commands ?? []) : [line]));
     const isExtended = commands.includes(REST);
     return {
-      commands: checkedCommands(lines, `${FILE}: steps.${name}`),
+      commands: checkedCommands([...(isExtended ? [] : setup), ...lines], `${FILE}: steps.${name}`),
       directory: isExtended ? (rest?.directory ?? this.#folder.path) : this.#folder.path,
       origin: `${FILE}: steps.${name}`,
     };

@@ -1,6 +1,6 @@
 // The fields of an environment that have the last word about its plan.
 import { PLAN_BOUNDS, type PlannedCommands, type RuntimeName, type servingModes } from "../contracts/plan.ts";
-import { checkCommand, commandLines, installThemselves } from "./commands.ts";
+import { checkCommand, commandLines } from "./commands.ts";
 import type { Draft } from "./draft.ts";
 import { PlanRefusal } from "./faults.ts";
 
@@ -63,13 +63,6 @@ export function settingsDraft(settings: PlanSettings): Draft {
     ...(port !== null && { port: { value: checkedPort(port), origin: ORIGIN } }),
     ...(healthPath !== null && { healthPath: { value: checkedHealthPath(healthPath), origin: ORIGIN } }),
   };
-}
-
-/** The fields with an install of nothing where the build command installs all. */
-export function withoutInstall(own: Draft, directory: string): Draft {
-  const installs = own.build !== undefined && installThemselves(own.build.commands);
-  if (own.install !== undefined || !installs) return own;
-  return { ...own, install: { commands: [], directory, origin: `${ORIGIN}: build_command` } };
 }
 
 function stepOf(step: "install" | "build" | "deploy", settings: PlanSettings): PlannedCommands | undefined {

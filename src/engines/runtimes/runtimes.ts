@@ -10,9 +10,9 @@ import { RUNTIME_PLACE as PLACE, runtimesDir } from "./folder.ts";
 import { ensureDeno } from "./deno.ts";
 import { ensureNode } from "./node.ts";
 import { ensurePhp } from "./php.ts";
-import { SYSTEM_PATH, systemPython, type Python } from "./python.ts";
+import { SYSTEM_PATH, systemPython } from "./python.ts";
 
-/** Where a build sees the programs for its assets. */
+/** Where Node.js is beside another runtime, as for the assets of a build. */
 const TOOLS_PLACE = "/opt/tools";
 
 /** Where a release has the programs of its packages. */
@@ -55,16 +55,16 @@ export async function readyRuntime(
     case "node":
       return nodeRuntime(await ensureNode(runtime.version, sources.enginesDir, sources.bun), sandbox);
     case "bun":
-      return bunRuntime(sources, sandbox);
+      return await bunRuntime(sources, sandbox, runtime.node);
     case "static":
-      if (use === "build") return bunRuntime(sources, sandbox);
+      if (use === "build") return await bunRuntime(sources, sandbox);
       return serverRuntime(await ensureServer(sources.enginesDir));
     case "php":
       return await phpRuntime(runtime, use, sources, sandbox);
     case "deno":
       return denoRuntime(await ensureDeno(sources.enginesDir, sources.bun), sandbox);
     case "python":
-      return pythonRuntime(await systemPython(), sandbox);
+      return await pythonRuntime(runtime, sources, sandbox);
     case "system":
       return { mounts: [], links: [], path: SYSTEM_PATH, server: null };
   }
@@ -81,18 +81,27 @@ function nodeRuntime(home: string, sandbox: Sandbox): ReadyRuntime {
   };
 }
 
-/** Bun answers for `node` too, as programs that begin with `#!/usr/bin/env node` need it. */
-function bunRuntime({ bun, enginesDir }: RuntimeSources, sandbox: Sandbox): ReadyRuntime {
+/**
+ * Bun answers for `node` too, as programs that begin with `#!/usr/bin/env node` need it, unless Node.js is there.
+ * @param node the major version of Node.js beside it.
+ */
+async function bunRuntime(sources: RuntimeSources, sandbox: Sandbox, node?: string): Promise<ReadyRuntime> {
+  const { bun, enginesDir } = sources;
   const place = hasOwnPlaces(sandbox) ? `${PLACE}/bin` : linkedBun(bun, enginesDir);
+  const mounts = [{ from: bun, to: `${PLACE}/bin/bun`, isWritable: false }];
+  const bunx: [string, string] = ["bun", `${PLACE}/bin/bunx`];
+  const common = { ownPrograms: NODE_PROGRAMS, server: null };
+  if (node === undefined) {
+    const links: [string, string][] = [bunx, ["bun", `${PLACE}/bin/node`]];
+    return { ...common, mounts, links, path: `${place}:${SYSTEM_PATH}` };
+  }
+  const home = await ensureNode(node, enginesDir, bun);
+  const nodePlace = hasOwnPlaces(sandbox) ? TOOLS_PLACE : home;
   return {
-    mounts: [{ from: bun, to: `${PLACE}/bin/bun`, isWritable: false }],
-    links: [
-      ["bun", `${PLACE}/bin/bunx`],
-      ["bun", `${PLACE}/bin/node`],
-    ],
-    ownPrograms: NODE_PROGRAMS,
-    path: `${place}:${SYSTEM_PATH}`,
-    server: null,
+    ...common,
+    mounts: [...mounts, { from: home, to: TOOLS_PLACE, isWritable: false }],
+    links: [bunx],
+    path: `${nodePlace}/bin:${place}:${SYSTEM_PATH}`,
   };
 }
 
@@ -138,14 +147,22 @@ async function phpRuntime(
   ];
   const common = { mounts, links: [], path: `${PLACE}/bin:${SYSTEM_PATH}`, server };
   if (use === "run") return common;
+  const assets = await assetPrograms(node, sources);
+  return { ...common, mounts: [...mounts, ...assets.mounts], links: assets.links, path: assets.path };
+}
+
+/** Node.js beside another runtime, or Bun in its place. */
+async function assetPrograms(
+  node: string | null,
+  { enginesDir, bun }: RuntimeSources,
+): Promise<Pick<ReadyRuntime, "mounts" | "links" | "path">> {
   const path = `${PLACE}/bin:${TOOLS_PLACE}/bin:${SYSTEM_PATH}`;
   if (node !== null) {
-    const tools = await ensureNode(node, sources.enginesDir, sources.bun);
-    return { ...common, mounts: [...mounts, { from: tools, to: TOOLS_PLACE, isWritable: false }], path };
+    const home = await ensureNode(node, enginesDir, bun);
+    return { mounts: [{ from: home, to: TOOLS_PLACE, isWritable: false }], links: [], path };
   }
   return {
-    ...common,
-    mounts: [...mounts, { from: sources.bun, to: `${TOOLS_PLACE}/bin/bun`, isWritable: false }],
+    mounts: [{ from: bun, to: `${TOOLS_PLACE}/bin/bun`, isWritable: false }],
     links: [
       ["bun", `${TOOLS_PLACE}/bin/bunx`],
       ["bun", `${TOOLS_PLACE}/bin/node`],
@@ -155,13 +172,19 @@ async function phpRuntime(
 }
 
 /** Systems may have it under the name `python3` alone. */
-function pythonRuntime({ program }: Python, sandbox: Sandbox): ReadyRuntime {
+async function pythonRuntime(
+  { node }: Extract<Runtime, { name: "python" }>,
+  sources: RuntimeSources,
+  sandbox: Sandbox,
+): Promise<ReadyRuntime> {
+  const { program } = await systemPython();
   if (!hasOwnPlaces(sandbox))
     throw new PublicError("Python applications need bubblewrap, which does not run on this host.");
+  const assets = node === undefined ? null : await assetPrograms(node, sources);
   return {
-    mounts: [],
-    links: [[program, `${PLACE}/bin/python`]],
-    path: `${PLACE}/bin:${SYSTEM_PATH}`,
+    mounts: assets?.mounts ?? [],
+    links: [[program, `${PLACE}/bin/python`], ...(assets?.links ?? [])],
+    path: assets?.path ?? `${PLACE}/bin:${SYSTEM_PATH}`,
     server: null,
   };
 }

@@ -1,7 +1,7 @@
 // Deno applications.
 import * as z from "zod/mini";
-import { checkCommand } from "../commands.ts";
-import { detected, type Detection } from "../draft.ts";
+import { checkCommand, installThemselves } from "../commands.ts";
+import { detected, OWN_INSTALL, type Detection } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { readJsonWithComments } from "../json.ts";
@@ -16,6 +16,8 @@ const denoSchema = z.object({
 
 /** What a server needs; a task of the repository's own asks for what it needs itself. */
 const PERMISSIONS = "--allow-net --allow-env --allow-read";
+
+const PROGRAMS = ["main.ts", "server.ts", "mod.ts", "src/main.ts", "main.js", "server.js"];
 
 const FRAMEWORKS: [label: string, sign: RegExp][] = [
   ["Fresh", /^(?:jsr:)?@fresh\/core|\$fresh\//],
@@ -34,12 +36,12 @@ export function detectDeno(input: DetectionInput): Detection {
   const file = folder.firstOf("deno.json", "deno.jsonc");
   const content = readJsonWithComments(denoSchema, file ?? "deno.json", (file && folder.text(file)) ?? "{}");
   const tasks = new Map(Object.entries(content.tasks ?? {}));
-  const main = folder.firstOf("main.ts", "server.ts", "mod.ts", "src/main.ts", "main.js", "server.js");
+  const main = folder.firstOf(...PROGRAMS);
   const task = tasks.get("start");
   const start =
     task === undefined
-      ? main && { value: `deno run ${PERMISSIONS} ${main}`, origin: detected(main) }
-      : { value: taskCommand(task), origin: `${file}: tasks.start` };
+      ? main && { value: atPort(folder, `deno run ${PERMISSIONS} ${main}`), origin: detected(main) }
+      : { value: atPort(folder, taskCommand(task)), origin: `${file}: tasks.start` };
   if (start === undefined && !input.hasStart) {
     throw new PlanRefusal(
       "This Deno application does not say how it starts; add a task `start` to deno.json, a main.ts, or set start_command.",
@@ -48,6 +50,7 @@ export function detectDeno(input: DetectionInput): Detection {
   const imports = Object.values(content.imports ?? {}).map(String);
   const framework = FRAMEWORKS.find(([, sign]) => imports.some((target) => sign.test(target)))?.[0] ?? null;
   const lock = folder.has("deno.lock");
+  const installs = installThemselves(input.buildCommands, "Deno");
   return {
     runtime: resolveVersion(
       "deno",
@@ -57,9 +60,10 @@ export function detectDeno(input: DetectionInput): Detection {
     language: "TypeScript",
     framework,
     install: {
-      commands: lock || file !== undefined ? [lock ? "deno install --frozen" : "deno install"] : [],
+      commands:
+        !installs && (lock || file !== undefined) ? [lock ? "deno install --frozen" : "deno install"] : [],
       directory: folder.path,
-      origin: lock ? "deno.lock" : (file ?? detected("Deno")),
+      origin: installs ? OWN_INSTALL : lock ? "deno.lock" : (file ?? detected("Deno")),
     },
     ...(tasks.has("build") && {
       build: { commands: ["deno task build"], directory: folder.path, origin: `${file}: tasks.build` },
@@ -75,4 +79,17 @@ export function detectDeno(input: DetectionInput): Detection {
 function taskCommand(task: unknown): string {
   const isPlain = typeof task === "string" && /^deno (?:run|serve) [^&|;]*$/.test(task);
   return isPlain ? checkCommand(task, "deno.json: tasks.start") : "deno task start";
+}
+
+/** Deno obeys no variable PORT: a server whose program does not read it would listen at a port of its own. */
+function atPort(folder: Folder, command: string): string {
+  if (/^deno serve (?!.*--port\b)/.test(command))
+    return command.replace("deno serve", "deno serve --host 127.0.0.1 --port $PORT");
+  const words = command.split(" ").map((word) => word.replace(/^\.\//, ""));
+  const [program] = folder
+    .matching(/\.[jt]s$/)
+    .filter((name) => PROGRAMS.includes(name) && words.includes(name));
+  const code = program === undefined ? "" : (folder.text(program) ?? "");
+  const isDeaf = /\bDeno\.serve\(/.test(code) && !code.includes("PORT");
+  return isDeaf ? `DENO_SERVE_ADDRESS=tcp:127.0.0.1:$PORT ${command}` : command;
 }

@@ -1,7 +1,7 @@
 // JavaScript applications on Node.js or Bun.
 import type { AvailableRuntimes, PlannedRuntime, PlannedServing } from "../../contracts/plan.ts";
-import { checkCommand } from "../commands.ts";
-import { detected, type Detection, type Sourced } from "../draft.ts";
+import { checkCommand, installThemselves, needsNode } from "../commands.ts";
+import { detected, OWN_INSTALL, type Detection, type Sourced } from "../draft.ts";
 import { PlanRefusal, quoted } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { fileVersion } from "../tool-versions.ts";
@@ -17,8 +17,10 @@ export interface DetectionInput {
   available: AvailableRuntimes;
   /** The version that the environment or railpack.json asks for. */
   versionOf(name: keyof AvailableRuntimes): VersionRequest | null;
-  /** The build command of the environment. */
-  ownBuild: readonly string[];
+  /** The environment's own commands for the build. */
+  buildCommands: readonly string[];
+  /** All commands that other origins name. */
+  commands: readonly string[];
   /** Whether another origin says how the application starts, so that detection need not. */
   hasStart: boolean;
 }
@@ -30,7 +32,7 @@ const BUN_MAIN_FILES = /^(?:src\/)?(?:server|index|app|main)\.(?:m?[jt]s|tsx)$/;
 /** Such scripts need what npm sets for scripts. */
 const NEEDS_NPM = /npm_|\bnpm\b|\bpnpm\b|\byarn\b/;
 
-/** Such scripts need the package manager that they name. */
+/** Such scripts are left to the package manager that they name. */
 const NEEDS_OWN_MANAGER = /\bpnpm\b|\byarn\b/;
 
 /** @param runtime demanded by an origin; null leaves it to the lock file. */
@@ -58,9 +60,12 @@ export function detectNode(
     ),
     language: folder.has("tsconfig.json") ? "TypeScript" : "JavaScript",
     framework: label,
-    paths: input.folders.map(({ path }) => (path === "" ? "" : `${path}/`) + "node_modules/.bin"),
-    tools: nodeForNpm(input, manager, isBun),
-    install: manager.install,
+    paths: [...manager.paths, ...input.folders.map((each) => each.pathOf("node_modules/.bin"))],
+    setup: manager.setup,
+    tools: isBun ? nodeForNpm(input, packageJson, manager) : [],
+    install: installThemselves(input.buildCommands, "JavaScript")
+      ? { commands: manager.setup, directory: folder.path, origin: OWN_INSTALL }
+      : manager.install,
     ...(build !== undefined && { build }),
     ...(start !== undefined && { start }),
     ...(serving !== undefined && { serving }),
@@ -73,8 +78,14 @@ function usesBun(folder: Folder, packageJson: PackageJson, manager: PackageManag
 }
 
 /** Package managers other than Bun's are programs for Node.js. */
-function nodeForNpm(input: DetectionInput, manager: PackageManager, isBun: boolean): PlannedRuntime[] {
-  if (!isBun || manager.name === "bun" || manager.install.commands.length === 0) return [];
+function nodeForNpm(
+  input: DetectionInput,
+  packageJson: PackageJson,
+  manager: PackageManager,
+): PlannedRuntime[] {
+  const scripts = ["build", "start"].flatMap((name) => packageJson.script(name) ?? []);
+  const commands = [...manager.install.commands, ...input.commands, ...scripts];
+  if (!commands.some((command) => needsNode(command, "bun"))) return [];
   return [resolveVersion("node", input.versionOf("node"), input.available)];
 }
 
@@ -144,7 +155,7 @@ function scriptCommand(
 ): string {
   const around = [`pre${name}`, `post${name}`].flatMap((each) => packageJson.script(each) ?? []);
   if (around.length > 0 || NEEDS_NPM.test(script)) {
-    // Npm runs such scripts as well as any other, and no start has to bring another package manager first.
+    // Npm runs such scripts as well as any other, and starts sooner than most.
     const isForNpm = !isBun && ![script, ...around].some((each) => NEEDS_OWN_MANAGER.test(each));
     return isForNpm ? `npm run ${name}` : manager.run(name);
   }

@@ -1,5 +1,6 @@
 // Which package manager installs the dependencies of a JavaScript application: its lock file decides.
 import type { PlannedCommands } from "../../contracts/plan.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import type { Folder } from "../folder.ts";
 import { PackageJson } from "./package-json.ts";
 
@@ -15,14 +16,22 @@ const LOCK_FILES: [file: string, name: ManagerName][] = [
   ["npm-shrinkwrap.json", "npm"],
 ];
 
-/** Versions that are run when the repository names none. */
+/** Versions that are brought when the repository names none. */
 const VERSIONS = { pnpm: "10", classicYarn: "1.22.22", yarn: "4" } as const;
 
 const NPM_OPTIONS = "--no-audit --no-fund";
 
+/** Where a release has a package manager that no machine has. Tools for sources pass over a folder with a dot. */
+const TOOLS = ".pilvi/tools";
+
 /** The package manager of a folder. */
 export interface PackageManager {
   name: ManagerName;
+  /** Brings it into the release, for an install of the customer's in the application's folder; none for npm and Bun. */
+  setup: string[];
+  /** Its folder of programs, relative to the top of the source; none for npm and Bun. */
+  paths: string[];
+  /** Begins with the set-up. */
   install: PlannedCommands;
   /** Runs a script of package.json. */
   run(script: string): string;
@@ -42,20 +51,25 @@ export function packageManagerOf(folders: readonly Folder[], packageJson: Packag
   const wanted = /^(npm|pnpm|yarn|bun)@(\d[\w.-]{0,40})/.exec(text);
   const name = lock?.[1] ?? (wanted?.[1] as ManagerName | undefined) ?? "npm";
   const version = wanted?.[1] === name ? wanted[2] : undefined;
-  const program = programOf(name, version, home);
+  const packageName = packageOf(name, version, home);
   const needsInstall =
     lock !== undefined ||
     packageJson.hasDependencies ||
     packageJson.hasInstallScripts ||
     packageJson.hasWorkspaces;
+  const path = folders[0]?.path ?? "";
+  const directory = home?.path ?? path;
+  const install = needsInstall ? [installOf(name, lock !== undefined, version, home)] : [];
   return {
     name,
+    setup: setupOf(packageName, TOOLS),
+    paths: packageName === undefined ? [] : [`${below(path, TOOLS)}/node_modules/.bin`],
     install: {
-      commands: needsInstall ? [installOf(program, name, lock !== undefined, version, home)] : [],
-      directory: home?.path ?? folders[0]?.path ?? "",
+      commands: [...setupOf(packageName, directory === path ? TOOLS : below(path, TOOLS)), ...install],
+      directory,
       origin: lock?.[0] ?? (wanted === null ? "package.json" : "package.json: packageManager"),
     },
-    run: (script) => `${name === "bun" ? "bun --bun" : program} run ${script}`,
+    run: (script) => `${name === "bun" ? "bun --bun" : name} run ${script}`,
     ignored: locks.filter(([, other]) => other !== name).map(([file]) => file),
   };
 }
@@ -64,13 +78,29 @@ function lockFilesOf(folder: Folder): typeof LOCK_FILES {
   return LOCK_FILES.filter(([file]) => folder.has(file));
 }
 
-/** Npm brings the package managers that no machine has. */
-function programOf(name: ManagerName, version: string | undefined, home: Folder | undefined): string {
-  if (name === "pnpm") return `npx --yes pnpm@${version ?? VERSIONS.pnpm}`;
-  if (name !== "yarn") return name;
+function below(folder: string, path: string): string {
+  return folder === "" ? path : `${folder}/${path}`;
+}
+
+/** The package of a manager that no machine has. */
+function packageOf(
+  name: ManagerName,
+  version: string | undefined,
+  home: Folder | undefined,
+): string | undefined {
+  if (name === "pnpm") return `pnpm@${version ?? VERSIONS.pnpm}`;
+  if (name !== "yarn") return undefined;
+  // It runs the Yarn that a repository brings by `yarnPath`.
   return isClassicYarn(version, home)
-    ? `npx --yes yarn@${version ?? VERSIONS.classicYarn}`
-    : `npx --yes --package=@yarnpkg/cli-dist@${version ?? VERSIONS.yarn} yarn`;
+    ? `yarn@${version ?? VERSIONS.classicYarn}`
+    : `@yarnpkg/cli-dist@${version ?? VERSIONS.yarn}`;
+}
+
+/** The folder is in the release, so that no start has to fetch the manager anew. */
+function setupOf(packageName: string | undefined, folder: string): string[] {
+  if (packageName === undefined) return [];
+  const place = /^[\w./-]+$/.test(folder) ? folder : shellWord(folder);
+  return [`npm install ${NPM_OPTIONS} --prefix=${place} ${packageName}`];
 }
 
 function isClassicYarn(version: string | undefined, home: Folder | undefined): boolean {
@@ -81,7 +111,6 @@ function isClassicYarn(version: string | undefined, home: Folder | undefined): b
 }
 
 function installOf(
-  program: string,
   name: ManagerName,
   isLocked: boolean,
   version: string | undefined,
@@ -89,5 +118,5 @@ function installOf(
 ): string {
   if (name === "npm") return `npm ${isLocked ? "ci" : "install"} ${NPM_OPTIONS}`;
   const frozen = name === "yarn" && !isClassicYarn(version, home) ? "--immutable" : "--frozen-lockfile";
-  return `${program} install${isLocked ? ` ${frozen}` : ""}`;
+  return `${name} install${isLocked ? ` ${frozen}` : ""}`;
 }

@@ -1,6 +1,7 @@
 // PHP applications: Laravel, Symfony, and folders with an index.php.
 import * as z from "zod/mini";
-import { detected, type Detection } from "../draft.ts";
+import { installThemselves } from "../commands.ts";
+import { detected, OWN_INSTALL, type Detection } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { readJson } from "../json.ts";
@@ -60,7 +61,8 @@ export function detectPhp(input: DetectionInput): Detection {
   }
   const origin = detected(framework?.label ?? "PHP");
   const frontend = frontendOf(input);
-  const install = [...(composer === undefined ? [] : [INSTALL]), ...frontend.install];
+  const installs = installThemselves(input.buildCommands, "PHP");
+  const install = [...(composer === undefined || installs ? [] : [INSTALL]), ...frontend.install];
   const build = buildOf(composer, folder, frontend.build);
   const health = LARAVEL_HEALTH.exec(folder.text("bootstrap/app.php") ?? "")?.[1];
   return {
@@ -70,13 +72,14 @@ export function detectPhp(input: DetectionInput): Detection {
       input.available,
     ),
     tools: frontend.tools,
-    paths: ["vendor/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
+    paths: [...frontend.paths, ...["vendor/bin", "node_modules/.bin"].map((name) => folder.pathOf(name))],
+    setup: frontend.setup,
     language: "PHP",
     framework: framework?.label ?? null,
     install: {
       commands: install,
       directory: folder.path,
-      origin: composer === undefined ? origin : "composer.json",
+      origin: installs ? OWN_INSTALL : composer === undefined ? origin : "composer.json",
     },
     ...(build !== undefined && { build }),
     ...(root !== undefined && { serving: { mode: "php", root, fallback: false, origin } }),

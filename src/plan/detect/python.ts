@@ -1,8 +1,8 @@
 // Python applications: Django, FastAPI, Flask, and programs of any kind.
 import * as z from "zod/mini";
 import type { PlannedCommands } from "../../contracts/plan.ts";
-import { installPython, installThemselves } from "../commands.ts";
-import { detected, type Detection, type Sourced } from "../draft.ts";
+import { installPython } from "../commands.ts";
+import { detected, OWN_INSTALL, type Detection, type Sourced } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { readToml } from "../json.ts";
@@ -68,22 +68,17 @@ export function detectPython(input: DetectionInput): Detection {
     input.versionOf("python") ?? versionRequest(input, project),
     input.available,
   );
-  const install = installOf(
-    folder,
-    installSteps(folder, project),
-    { version: runtime.version, ownBuild: input.ownBuild },
-    app.servers.filter((name) => !dependencies.has(name)),
-  );
+  const missing = app.servers.filter((name) => !dependencies.has(name));
+  const servers = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
+  const install = installOf(input, installSteps(folder, project), runtime.version, servers);
   return {
     runtime,
     tools: frontend.tools,
-    paths: [".venv/bin", "node_modules/.bin"].map((name) => folder.pathOf(name)),
+    paths: [...frontend.paths, ...[".venv/bin", "node_modules/.bin"].map((name) => folder.pathOf(name))],
+    setup: [...withVenv(folder, runtime.version, servers), ...frontend.setup],
     language: "Python",
     framework: app.label,
-    install: {
-      ...install,
-      commands: [...install.commands, ...(installThemselves(input.ownBuild) ? [] : frontend.install)],
-    },
+    install: { ...install, commands: [...install.commands, ...frontend.install] },
     ...(frontend.build !== undefined && { build: frontend.build }),
     ...(app.start !== undefined && {
       start: app.start,
@@ -164,19 +159,23 @@ interface InstallSteps {
   way: Parameters<typeof installPython>[1];
 }
 
-/** @param missing packages that no file lists and the start command needs. */
+/** @param servers installs what no file lists and the start command needs. */
 function installOf(
-  folder: Folder,
+  { folders: [folder], buildCommands }: DetectionInput,
   { origin, tools, packages, way }: InstallSteps,
-  { version, ownBuild }: { version: string | null; ownBuild: readonly string[] },
-  missing: string[],
+  version: string | null,
+  servers: string[],
 ): PlannedCommands {
-  const commands = [...tools, ...(installPython(ownBuild, way) ? [] : packages)];
+  const isOwn = installPython(buildCommands, way);
   // The lock of uv or poetry would remove packages that it does not list, so they come last.
-  const extra = missing.length === 0 ? [] : [`${PIP} ${missing.join(" ")}`];
-  const all = [...commands, ...extra];
-  const needsVenv = all.length > 0 || installPython(ownBuild, "any");
-  return { commands: needsVenv ? withVenv(folder, version, all) : [], directory: folder.path, origin };
+  const all = [...tools, ...(isOwn ? [] : packages), ...servers];
+  // The Python of a machine takes no packages, so pip needs the virtual environment in any case.
+  const needsVenv = all.length > 0 || installPython(buildCommands, "any");
+  return {
+    commands: needsVenv ? withVenv(folder, version, all) : [],
+    directory: folder.path,
+    origin: isOwn ? OWN_INSTALL : origin,
+  };
 }
 
 function installSteps(folder: Folder, project: Project | undefined): InstallSteps {

@@ -4,6 +4,7 @@ import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
 import type { Plan, PlannedRuntime } from "../../../contracts/plan.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import { sha256Hex } from "../../../lib/secrets.ts";
+import { needsNode } from "../../../plan/commands.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import type { DeploymentRow } from "../deployments/store.ts";
 import type { InstanceSize } from "../instances/sizes.ts";
@@ -76,7 +77,7 @@ export function backgroundSpecOf(
 ): UnplacedSpec {
   return {
     ...serving,
-    runtime: commandRuntime(plan),
+    runtime: processRuntime(plan, command),
     command: [...commandPrefix(plan.paths, plan.rootDirectory), command].join("\n"),
     memoryBytes,
     cpus,
@@ -102,18 +103,32 @@ export function releaseOf({ id, releaseOf: former }: Pick<DeploymentRow, "id" | 
 }
 
 /** The runtime of a build. */
-export function buildRuntime({ runtime, tools }: Plan): Runtime {
-  const node = tools.find(({ name }) => name === "node");
-  if (runtime.name === "static" && node !== undefined) return runtimeOf(node);
-  const made = runtimeOf(runtime);
-  return made.name === "php"
-    ? { ...made, node: node === undefined ? null : majorOf(node.version ?? "24") }
-    : made;
+export function buildRuntime(plan: Plan): Runtime {
+  const node = plan.tools.find(({ name }) => name === "node");
+  if (plan.runtime.name === "static" && node !== undefined) return runtimeOf(node);
+  return withNode(runtimeOf(plan.runtime), plan);
+}
+
+/** The runtime with the Node.js of the plan beside it; Bun takes its place beside PHP and Python. */
+function withNode(runtime: Runtime, { tools }: Plan): Runtime {
+  const [tool] = tools;
+  const node = tool?.name === "node" ? majorOf(tool.version ?? "24") : null;
+  if (runtime.name === "php") return { ...runtime, node };
+  if (runtime.name === "python" && tool !== undefined) return { ...runtime, node };
+  return runtime.name === "bun" && node !== null ? { ...runtime, node } : runtime;
 }
 
 /** The runtime of commands in a release, which write where its application writes. */
 export function commandRuntime(plan: Plan): Runtime {
-  return plan.runtime.name === "php" ? writingRuntime(plan) : buildRuntime(plan);
+  return plan.runtime.name === "php" ? withNode(writingRuntime(plan), plan) : buildRuntime(plan);
+}
+
+/** The runtime of a process that goes on: without Node.js where its command needs none, as in earlier releases. */
+function processRuntime(plan: Plan, command: string): Runtime {
+  if (plan.runtime.name === "static") return buildRuntime(plan);
+  const runtime = writingRuntime(plan);
+  const isBeside = runtime.name === "python" || runtime.name === "bun";
+  return isBeside && needsNode(command, runtime.name) ? withNode(runtime, plan) : runtime;
 }
 
 function runnable({ settings }: EnvironmentRow, { plan }: DeploymentRow) {
@@ -130,7 +145,7 @@ function servingRuntime(plan: Plan): Runtime {
   const { mode, root, fallback } = plan.serving;
   const folder = inRelease(plan, root ?? "");
   if (mode === "static") return { name: "static", folder, fallback: fallback ? "index.html" : null };
-  const runtime = writingRuntime(plan);
+  const runtime = processRuntime(plan, plan.start?.command ?? "");
   return runtime.name === "php" && mode === "php" ? { ...runtime, folder } : runtime;
 }
 
