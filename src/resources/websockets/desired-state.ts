@@ -3,9 +3,8 @@ import { notFound } from "../../api/jsonapi/errors.ts";
 import type { Transaction } from "../../store/database.ts";
 import * as shared from "../shared/desired-state.ts";
 import { findApplication, type ApplicationRow } from "./applications/store.ts";
-import { findWebSocketCluster, type WebSocketClusterRow } from "./store.ts";
-
-const SERVERS = { kind: "websockets", noun: "WebSocket cluster", find: findWebSocketCluster } as const;
+import { webSocketClusterSearch } from "./search.ts";
+import type { WebSocketClusterRow } from "./store.ts";
 
 /**
  * Reads and locks the organization's cluster until the transaction ends.
@@ -16,12 +15,12 @@ export async function lockWebSocketCluster(
   organizationId: string,
   id: string,
 ): Promise<WebSocketClusterRow> {
-  return await shared.lockInstance(tx, SERVERS, organizationId, id);
+  return await shared.lockInstance(tx, webSocketClusterSearch, organizationId, id);
 }
 
 /** @throws ApiError 409 when the cluster is being deleted. */
 export function refuseDeleting(server: WebSocketClusterRow): void {
-  shared.refuseDeleting(server, SERVERS.noun);
+  shared.refuseDeleting(server, webSocketClusterSearch.noun);
 }
 
 /**

@@ -3,15 +3,9 @@ import type { Reconcile } from "../../reconciler/loop.ts";
 import type { KindContext } from "../kind.ts";
 import { reconcileInstance } from "../shared/reconciler.ts";
 import { requeueEnvironmentsWith } from "../shared/attached-environments.ts";
-import { ensureLogin, type WebSocketClusterLogin } from "./login.ts";
-import { urlOf } from "./render.ts";
+import { ensureLogin, loginOf } from "./login.ts";
 import { specOf } from "./spec.ts";
-import {
-  eraseWebSocketCluster,
-  loadWebSocketCluster,
-  writeWebSocketClusterStatus,
-  type WebSocketClusterRow,
-} from "./store.ts";
+import { eraseWebSocketCluster, loadWebSocketCluster, writeWebSocketClusterStatus } from "./store.ts";
 
 /** The reconciler of WebSocket clusters. */
 export function reconcileWebSocketCluster(context: KindContext): Reconcile {
@@ -27,15 +21,4 @@ export function reconcileWebSocketCluster(context: KindContext): Reconcile {
     erase: eraseWebSocketCluster,
     lost: "updating",
   });
-}
-
-function loginOf(server: WebSocketClusterRow, context: KindContext): WebSocketClusterLogin {
-  return {
-    url: urlOf("http", server, context.hosts.of(server.hostId)),
-    applications: server.applications.map(({ id, appId, key, sealedSecret }) => ({
-      appId,
-      key,
-      secret: context.vault.open(sealedSecret, id),
-    })),
-  };
 }
