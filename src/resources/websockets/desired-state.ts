@@ -19,8 +19,8 @@ export async function lockWebSocketCluster(
 }
 
 /** @throws ApiError 409 when the cluster is being deleted. */
-export function refuseDeleting(server: WebSocketClusterRow): void {
-  shared.refuseDeleting(server, webSocketClusterSearch.noun);
+export function refuseDeleting(cluster: WebSocketClusterRow): void {
+  shared.refuseDeleting(cluster, webSocketClusterSearch.noun);
 }
 
 /**
@@ -31,17 +31,17 @@ export async function lockApplication(
   tx: Transaction,
   organizationId: string,
   id: string,
-): Promise<{ server: WebSocketClusterRow; application: ApplicationRow }> {
+): Promise<{ cluster: WebSocketClusterRow; application: ApplicationRow }> {
   const found = await findApplication(tx, organizationId, id);
   if (found === undefined) throw notFound("WebSocket application");
-  const server = await lockWebSocketCluster(tx, organizationId, found.serverId);
+  const cluster = await lockWebSocketCluster(tx, organizationId, found.clusterId);
   // The transaction that had the lock before may have deleted the application.
-  const application = server.applications.find((each) => each.id === id);
+  const application = cluster.applications.find((each) => each.id === id);
   if (application === undefined) throw notFound("WebSocket application");
-  return { server, application };
+  return { cluster, application };
 }
 
 /** Enqueues the cluster, and gives it the status of a change that is not in force yet. */
-export async function enqueueWebSocketCluster(tx: Transaction, server: WebSocketClusterRow): Promise<void> {
-  await shared.enqueueChange(tx, "websockets", server);
+export async function enqueueWebSocketCluster(tx: Transaction, cluster: WebSocketClusterRow): Promise<void> {
+  await shared.enqueueChange(tx, "websockets", cluster);
 }

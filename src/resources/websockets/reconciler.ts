@@ -11,12 +11,12 @@ import { eraseWebSocketCluster, loadWebSocketCluster, writeWebSocketClusterStatu
 export function reconcileWebSocketCluster(context: KindContext): Reconcile {
   return reconcileInstance(context, {
     load: loadWebSocketCluster,
-    specOf: (server) => specOf(server, context),
-    ensureLogin: (server) => ensureLogin(loginOf(server, context)),
-    write: async (tx, server, status, seen, isReached) => {
-      const ids = server.applications.map(({ id }) => id);
+    specOf: (cluster) => specOf(cluster, context),
+    ensureLogin: (cluster) => ensureLogin(loginOf(cluster, context)),
+    write: async (tx, cluster, status, seen, isReached) => {
+      const ids = cluster.applications.map(({ id }) => id);
       if (isReached && ids.length > 0) await requeueEnvironmentsWith(tx, "websocket_application_id", ids);
-      await writeWebSocketClusterStatus(tx, server.id, status, seen);
+      await writeWebSocketClusterStatus(tx, cluster.id, status, seen);
     },
     erase: eraseWebSocketCluster,
     lost: "updating",
