@@ -37,6 +37,11 @@ export const buildSpecSchema = z.strictObject({
   /** Commands of the plan, one after the other; the first failure ends them. */
   steps: z.array(z.strictObject({ name: stepName, command: stepCommand })).check(z.maxLength(16)),
   variables: variablesSchema,
+  /**
+   * The folder that the release is going to serve, below its top, which the build has to make; left out for a release
+   * that answers by itself.
+   */
+  served: z.exactOptional(z.string().check(z.minLength(1), z.maxLength(2_000), z.regex(/^(?!\/)[^\0]+$/))),
   /** Names of the variables whose values do not appear in the log. */
   secrets: z.array(z.string()).check(z.maxLength(512)),
   /** None when left out. */

@@ -86,8 +86,11 @@ export interface Backend<Client extends ClientStream, Engine extends Stream> ext
   };
   /** What the next client before its login may have of the engine. */
   readonly room: EngineRoom;
-  /** A connection to the engine if it runs at this moment, else null. Wakes nothing and waits for nothing. */
-  connectIfRunning(): Promise<Engine | null>;
+  /**
+   * A connection to the engine if it runs at this moment, else null. Wakes nothing and waits for nothing.
+   * @param options.evenDraining for what lets a drain come to its end sooner.
+   */
+  connectIfRunning(options?: { evenDraining?: boolean }): Promise<Engine | null>;
   /**
    * Waits before the next attempt at an engine that runs but is not ready, as after a crash of one of its sessions.
    * @throws StreamEnded when the client goes away.

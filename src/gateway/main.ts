@@ -2,7 +2,7 @@
 import type { Log } from "../lib/line-log.ts";
 import { scheduleAsBatch } from "../lib/libc.ts";
 import { PublishedCertificates } from "../contracts/certificates.ts";
-import { Gateway } from "./edge/gateway.ts";
+import { Gateway } from "./clients/gateway.ts";
 import { SocketPool } from "./sockets/socket-pool.ts";
 import { RuntimeTimers, type Timers } from "./sockets/timers.ts";
 import { TlsCertificates, type Certificates } from "./tls/certificates.ts";

@@ -117,6 +117,18 @@ test("an application that ends, hangs or answers with errors has failed, with it
   await Promise.all([host.host.remove(ends.id), host.host.remove(fails.id)]);
 });
 
+test("an application that listens at another port has failed, with the name of the right one", async () => {
+  const release = await released({ "other.sh": "echo listening on 3000; sleep 996" });
+  const spec = applicationSpec({ release, command: "sh other.sh", healthPath: "/", startTimeoutSeconds: 1 });
+  const { state, lastError } = await host.host.ensure(spec);
+  expect(state).toBe("failed");
+  expect(lastError).toStartWith(
+    `Nothing listens at 127.0.0.1 at the port that the variable PORT names (${spec.exposure.port}) after 1 s.`,
+  );
+  expect(lastError).toEndWith("Its last lines:\nlistening on 3000");
+  await host.host.remove(spec.id);
+});
+
 test("a process without a port counts as running once it goes on, and is started again when it ends", async () => {
   const release = await released({ "work.sh": 'echo "port $PORT"; sleep 997' });
   const exposure = { port: null, scope: "loopback", through: "engine" } as const;

@@ -149,6 +149,17 @@ test("a manifest that cannot be understood keeps its data until the instance is 
   expect(existsSync(folder.path)).toBe(false);
 });
 
+test("a first manifest that a power cut left empty, without data, is that of an instance that is yet to be made", async () => {
+  const spec = cacheSpec(freePort(), "moi");
+  const folder = instanceFolder(dataDir, spec.id);
+  mkdirSync(folder.path, { recursive: true });
+  writeFileSync(folder.manifest, "");
+  const host = await startHost();
+  expect(host.observe(spec.id).state).toBe("absent");
+  expect(await host.ensure(spec)).toMatchObject({ state: "running" });
+  await host.remove(spec.id);
+});
+
 test("a host can end although a known instance has no folder", async () => {
   mkdirSync(instanceFolder(dataDir, "cache-empty").path, { recursive: true });
   const host = await startHost();

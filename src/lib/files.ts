@@ -34,8 +34,8 @@ export function readIfPresent(path: string): string | null {
 }
 
 /**
- * Replaces a file in one step; after a power cut it may still have the old content. On file systems that write names
- * before content, such as XFS, it may then even be empty: see `keepFile`.
+ * Replaces a file in one step; after a power cut it may still have the old content. A file that was not there before may
+ * be empty then; on file systems that write names before content, such as XFS, a replaced file may, too: see `keepFile`.
  */
 export function replaceFile(path: string, content: string, mode: number, gid?: number): void {
   const temporary = `${path}.tmp`;
@@ -44,6 +44,22 @@ export function replaceFile(path: string, content: string, mode: number, gid?: n
     renameSync(temporary, path);
   } catch (error) {
     // On a full disk even half of a file takes room that is needed.
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** As `replaceFile`, for a file that goes on being written. @returns its descriptor, open for appending. */
+export function replaceOpenFile(path: string, content: string, mode: number): number {
+  const temporary = `${path}.tmp`;
+  rmSync(temporary, { force: true });
+  const fd = openSync(temporary, "a", mode);
+  try {
+    writeFileSync(fd, content);
+    renameSync(temporary, path);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
     rmSync(temporary, { force: true });
     throw error;
   }

@@ -41,9 +41,12 @@ export function checkCommand(command: string, where: string): string {
   return command;
 }
 
-/** Commands that install dependencies, at the beginning of a line or after `&&`. */
+/**
+ * Commands that install dependencies, at the beginning of a line or after `&&`. Those of Python are none: they need the
+ * virtual environment that Pilvi's own install makes.
+ */
 const INSTALLS =
-  /(?:^|&&|;)\s*(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?(?=\s*(?:$|&&|;|--))|bun (?:i|install|ci)|composer (?:i|install)|deno install|(?:\S*\/)?pip3? install|uv sync|poetry install)\b/;
+  /(?:^|&&|;)\s*(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?(?=\s*(?:$|&&|;|--))|bun (?:i|install|ci)|composer (?:i|install)|deno install)\b/;
 
 /** Whether commands for a build install the dependencies themselves, as those of the wider API do. */
 export function installThemselves(commands: readonly string[]): boolean {

@@ -142,12 +142,17 @@ export class Folder {
   /** The settings of a framework, such as `next.config.mjs`; empty without a readable file. */
   configText(framework: string): string {
     const [name] = [...this.#texts.keys()].filter((each) => each.startsWith(`${framework}.config.`)).sort();
-    return name === undefined ? "" : (this.text(name) ?? "");
+    return name === undefined ? "" : withoutComments(this.text(name) ?? "");
   }
 
   #nameOf(path: string): string {
     return this.path === "" ? path : path.slice(this.path.length + 1);
   }
+}
+
+/** A setting in a comment is none. An address in a text has no space before its slashes. */
+function withoutComments(script: string): string {
+  return script.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(^|\s)\/\/.*$/gm, "$1");
 }
 
 /** @throws SourceFault with the first byte that is no UTF-8. */

@@ -63,11 +63,26 @@ export function resolveVersion(
   const label = RUNTIME_LABELS[name];
   if (versions.length === 0) throw new PlanRefusal(`${label} cannot be had on this host.`);
   const range = request === null ? "*" : rangeOf(name, request);
-  const found = versions.find((version) => range === "*" || Bun.semver.satisfies(version, range));
+  const newest = (wanted: string) =>
+    versions.find((version) => wanted === "*" || Bun.semver.satisfies(version, wanted));
+  const found = newest(range);
   if (found !== undefined) return { name, version: found, origin: request?.origin ?? "default" };
+  const line = lineOf(name, range);
+  const nearest = line === null ? undefined : newest(line);
+  if (nearest !== undefined) return { name, version: nearest, origin: `${request?.origin}: ${range}` };
   throw new PlanRefusal(
     `${request?.origin ?? "The default"} asks for ${label} ${quoted(request?.range ?? "")}; this host has ${listText(versions)}. To use one of them, ${REMEDIES[name]}.`,
   );
+}
+
+/**
+ * The versions that may take the place of a single one, as files often pin what was on the machine of their author: those
+ * of the same major version of Node.js, Bun and Deno, and of the same minor version of PHP and Python. Null for a range.
+ */
+function lineOf(name: VersionedRuntime, range: string): string | null {
+  const [, major, minor] = /^=?(\d+)\.(\d+)\.\d+$/.exec(range) ?? [];
+  if (major === undefined) return null;
+  return name === "php" || name === "python" ? `~${major}.${minor}` : `^${major}`;
 }
 
 /** The range in the words of npm. @throws PlanRefusal when it is none. */

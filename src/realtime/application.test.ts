@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { CACHE_TTL_SECONDS, SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { LastEvents } from "./last-events.ts";
+import { ReportedMisses } from "./reported-misses.ts";
 import { TestCluster, type TestClient } from "./test-support.ts";
 import type { Application } from "./application.ts";
 
@@ -83,10 +84,27 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
       expect(misses()).toEqual([["cache_miss", channel]]);
     });
 
+    test("notifies the application of a cache miss once, however often the empty channel is entered", () => {
+      const network = new TestCluster();
+      const misses = () => network.takeEvents().filter(([name]) => name === "cache_miss").length;
+      const entered = () => {
+        const client = network.connected();
+        client.subscribes(channel, member);
+        client.disconnects();
+        return client.takeNames().at(-1);
+      };
+      expect([entered(), entered()]).toEqual(Array(2).fill("pusher:cache_miss"));
+      expect(misses()).toBe(1);
+      applicationOf(network).publish(channel, "one", "1");
+      jest.setSystemTime(Date.now() + CACHE_TTL_SECONDS * 1_000);
+      expect([entered(), entered()]).toEqual(Array(2).fill("pusher:cache_miss"));
+      expect(misses()).toBe(1);
+    });
+
     test("remembers an event that was published without subscribers", () => {
       const network = new TestCluster();
       applicationOf(network).publish(channel, "one", "1");
-      expect(applicationOf(network).cachedEvent(channel)).toMatchObject({ data: "1", ttlSeconds: 1_800 });
+      expect(applicationOf(network).lastEvent(channel)).toMatchObject({ data: "1", ttlSeconds: 1_800 });
       const client = network.connected();
       client.subscribes(channel, member);
       expect(client.takeNames()).toEqual([SUCCEEDED, "one"]);
@@ -97,7 +115,7 @@ describe.each(["cache-a", "private-cache-a", "private-encrypted-cache-a", "prese
 test.each(["a", "private-a", "my-cache-a", "private-my-cache-a"])("%p remembers nothing", (channel) => {
   const network = new TestCluster();
   applicationOf(network).publish(channel, "one", "1");
-  expect(applicationOf(network).cachedEvent(channel)).toBeUndefined();
+  expect(applicationOf(network).lastEvent(channel)).toBeUndefined();
 });
 
 describe("last events", () => {
@@ -124,6 +142,28 @@ describe("last events", () => {
     expect(kept.get("c0")).toBeUndefined();
     expect(kept.get("c1999")?.data).toBe("new");
     expect(kept.get("c1500")?.data).toBe(data);
+  });
+});
+
+describe("reported misses", () => {
+  let now = 0;
+  const misses = () => new ReportedMisses(() => now);
+
+  test("are reported again after half an hour, and after an event", () => {
+    const reported = misses();
+    expect([reported.add("a"), reported.add("a"), reported.add("b")]).toEqual([true, false, true]);
+    now += CACHE_TTL_SECONDS * 1_000 - 1;
+    expect(reported.add("a")).toBe(false);
+    now += 1;
+    expect([reported.add("a"), reported.add("a")]).toEqual([true, false]);
+    reported.delete("a");
+    expect(reported.add("a")).toBe(true);
+  });
+
+  test("are bounded; the oldest go first", () => {
+    const reported = misses();
+    for (let i = 0; i <= 50_000; i++) reported.add(`c${i}`);
+    expect([reported.add("c1"), reported.add("c50000"), reported.add("c0")]).toEqual([false, false, true]);
   });
 });
 
@@ -186,9 +226,26 @@ describe("the count of subscribers", () => {
     first.disconnects();
     jest.advanceTimersByTime(10_000);
     expect(network.takeEvents().slice(-2)).toEqual([
-      ["subscription_count", "news", 0],
+      ["subscription_count", "news", 0, 1],
       ["channel_vacated", "news"],
     ]);
+  });
+
+  test("is given to the application with the count that it was given before", () => {
+    const network = new TestCluster();
+    const [one, two] = [network.connected(), network.connected()];
+    const counts = () => network.takeEvents().filter(([name]) => name === "subscription_count");
+    one.says("pusher:subscribe", { channel: "news" });
+    two.says("pusher:subscribe", { channel: "news" });
+    jest.advanceTimersByTime(SMALL_COUNT_INTERVAL_MS);
+    expect(counts()).toEqual([
+      ["subscription_count", "news", 1, 0],
+      ["subscription_count", "news", 2, 1],
+    ]);
+    // The first departure is not reported before the second.
+    one.disconnects();
+    two.disconnects();
+    expect(counts()).toEqual([["subscription_count", "news", 0, 2]]);
   });
 
   test("of a presence channel is not sent, even when the last subscriber leaves", () => {

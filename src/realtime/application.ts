@@ -1,5 +1,6 @@
 // One application of a cluster: its connections, channels and users, and the events that are published in it.
 import { Channel } from "./channel.ts";
+import type { ClientBudget } from "./client-budget.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
 import type { Connection } from "./connection.ts";
 import type { Counters } from "./counters.ts";
@@ -11,17 +12,29 @@ import { ORIGIN_REFUSED } from "./protocol/close-codes.ts";
 import { eventFrame, subscriptionCount } from "./protocol/frames.ts";
 import { COUNT_THRESHOLD, LARGE_COUNT_INTERVAL_MS, SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { isOriginAllowed } from "./protocol/origins.ts";
+import { ReportedMisses } from "./reported-misses.ts";
 import type { Publish } from "./transport.ts";
 import { Users } from "./users.ts";
+
+/** The parts of an application that its cluster gives it. */
+interface ApplicationParts {
+  publish: Publish;
+  events: ApplicationEvents;
+  counters: Counters;
+  /** Shared by all applications of the cluster. */
+  clientBudget: ClientBudget;
+}
 
 export class Application {
   readonly events: ApplicationEvents;
   readonly users = new Users();
-  readonly lastEvents = new LastEvents();
   readonly connections = new Map<string, Connection>();
   readonly counters: Counters;
+  readonly clientBudget: ClientBudget;
   /** Null while nobody watches, so that an event then costs no more than this question. */
   debug: DebugTap | null = null;
+  readonly #lastEvents = new LastEvents();
+  readonly #reportedMisses = new ReportedMisses();
   readonly #publish: Publish;
   readonly #channels = new Map<string, Channel>();
   #config: WebSocketApplication;
@@ -29,14 +42,12 @@ export class Application {
   /** When the next secret expires, in milliseconds. */
   #secretsChangeAt = 0;
 
-  constructor(
-    config: WebSocketApplication,
-    { publish, events, counters }: { publish: Publish; events: ApplicationEvents; counters: Counters },
-  ) {
+  constructor(config: WebSocketApplication, { publish, events, counters, clientBudget }: ApplicationParts) {
     this.#config = config;
     this.#publish = publish;
     this.events = events;
     this.counters = counters;
+    this.clientBudget = clientBudget;
   }
 
   get config(): WebSocketApplication {
@@ -67,7 +78,7 @@ export class Application {
     this.#config = config;
     this.#secretsChangeAt = 0;
     for (const connection of this.connections.values()) {
-      if (!isOriginAllowed(config.allowedOrigins, connection.origin)) connection.refuse(ORIGIN_REFUSED);
+      if (!isOriginAllowed(config.allowedOrigins, connection.origin)) connection.closeWith(ORIGIN_REFUSED);
     }
   }
 
@@ -122,7 +133,7 @@ export class Application {
   vacate(channel: Channel): void {
     if (channel.countTimer !== null) clearTimeout(channel.countTimer);
     this.#channels.delete(channel.name);
-    if (!channel.kind.isPresence) this.events.subscriptionCount(channel.name, 0);
+    if (!channel.kind.isPresence) this.events.subscriptionCount(channel.name, 0, channel.reportedCount);
     this.debug?.channel("channelVacated", channel.name);
     this.events.channelVacated(channel.name);
   }
@@ -143,9 +154,11 @@ export class Application {
     const channel = this.#channels.get(channelName);
     this.debug?.published(channelName, name, data, channel?.subscriptionCount ?? 0);
     const kind = channel?.kind ?? channelKindOf(channelName);
-    if (kind?.isCache === true) this.lastEvents.set(channelName, name, data);
+    if (kind?.isCache === true) {
+      this.#lastEvents.set(channelName, name, data);
+      this.#reportedMisses.delete(channelName);
+    }
     if (channel === undefined) return;
-    channel.isMissReported = false;
     const frame = eventFrame(channelName, name, data);
     const sender = exceptSocketId === undefined ? undefined : this.connections.get(exceptSocketId);
     if (sender?.channels.has(channelName) !== true) return this.broadcast(channel, frame);
@@ -154,8 +167,13 @@ export class Application {
   }
 
   /** The last event of a cache channel, with the seconds for which it is kept. */
-  cachedEvent(channel: string): { data: string; ttlSeconds: number } | undefined {
-    return this.lastEvents.get(channel);
+  lastEvent(channel: string): { name: string; data: string; ttlSeconds: number } | undefined {
+    return this.#lastEvents.get(channel);
+  }
+
+  /** Notifies the application that a subscriber of a cache channel found no event, unless it knows. */
+  reportMiss(channel: string): void {
+    if (this.#reportedMisses.add(channel)) this.events.cacheMiss(channel);
   }
 
   /** Closes the connections of a signed-in user. @returns how many there were. */
@@ -178,6 +196,7 @@ export class Application {
     channel.countSentAt = performance.now();
     const { name, subscriptionCount: count } = channel;
     if (this.#config.subscriptionCountEnabled) this.broadcast(channel, subscriptionCount(name, count));
-    this.events.subscriptionCount(name, count);
+    this.events.subscriptionCount(name, count, channel.reportedCount);
+    channel.reportedCount = count;
   }
 }

@@ -17,8 +17,11 @@ export class Channel {
   readonly members = new Map<string, Member>();
   /** When the count was last sent, in milliseconds of the steady clock: the wall clock may be set back. */
   countSentAt = -Infinity;
-  /** Whether the application was notified, since its last event, of a cache miss. */
-  isMissReported = false;
+  /** The count that was last given to the application; 0 before the first. */
+  reportedCount = 0;
+  /** The bytes that clients have sent to each subscriber since a check, and the check's number: `ClientBudget` counts. */
+  clientBytes = 0;
+  clientBytesRound = 0;
   /** The timer that sends a changed count. */
   countTimer: ReturnType<typeof setTimeout> | null = null;
 

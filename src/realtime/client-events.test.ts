@@ -1,8 +1,9 @@
 // Events that clients send to each other: where they are allowed, how they arrive, and how many.
-import { describe, expect, setSystemTime, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { TestCluster, type TestClient } from "./test-support.ts";
 
 const REJECTED = { event: "pusher:error", data: { code: null } };
+const LIMITED = { event: "pusher:error", data: { code: 4301 } };
 
 function pair(channel: string, members: [unknown, unknown] = [undefined, undefined]) {
   const network = new TestCluster();
@@ -113,19 +114,47 @@ describe("a client event", () => {
     expect(sender.closed).toBeNull();
   });
 
-  test("is refused from the eleventh in a second on; the connection stays", () => {
-    const { sender, other } = pair("private-a");
+  test("is refused from the eleventh in a second on, wherever the second begins; the connection stays", () => {
+    jest.useFakeTimers();
     try {
-      setSystemTime(new Date("2026-01-01T00:00:00.500Z"));
-      for (let i = 0; i < 15; i++) sender.says("client-x", i, "private-a");
-      expect(other.take()).toHaveLength(10);
-      const limited = { event: "pusher:error", data: { code: 4301 } };
-      expect(sender.take()).toMatchObject(Array.from({ length: 5 }, () => limited));
-      setSystemTime(new Date("2026-01-01T00:00:01.000Z"));
-      sender.says("client-x", "again", "private-a");
-      expect(other.take()).toMatchObject([{ data: "again" }]);
+      const { sender, other } = pair("private-a");
+      const sends = (count: number) => {
+        for (let i = 0; i < count; i++) sender.says("client-x", i, "private-a");
+        return [other.take().length, sender.take()];
+      };
+      expect(sends(5)).toEqual([5, []]);
+      jest.advanceTimersByTime(900);
+      expect(sends(7)).toMatchObject([5, [LIMITED, LIMITED]]);
+      jest.advanceTimersByTime(99);
+      expect(sends(1)).toMatchObject([0, [LIMITED]]);
+      jest.advanceTimersByTime(1);
+      expect(sends(6)).toMatchObject([5, [LIMITED]]);
+      expect(sender.closed).toBeNull();
     } finally {
-      setSystemTime();
+      jest.useRealTimers();
     }
+  });
+
+  test("is refused when many clients have sent much to a channel since the last check; others' channels go on", () => {
+    const network = new TestCluster();
+    const [reader, elsewhere] = [network.connected(), network.connected()];
+    const senders = Array.from({ length: 20 }, () => network.connected());
+    for (const client of [reader, ...senders]) client.subscribes("private-a");
+    for (const client of [elsewhere, ...senders]) client.subscribes("private-b");
+    for (const client of [reader, elsewhere, ...senders]) client.take();
+    const data = "x".repeat(9_900);
+    for (const sender of senders) for (let i = 0; i < 5; i++) sender.says("client-x", data, "private-a");
+    const received = reader.take();
+    expect(received.length * data.length).toBeWithin(512 * 1024 - 10_000, 512 * 1024 + 10_000);
+    const [first, ...rest] = senders as [TestClient, ...TestClient[]];
+    const last = rest.at(-1);
+    expect(last?.take().filter(({ event }) => event === "pusher:error")).toMatchObject(
+      Array.from({ length: 5 }, () => LIMITED),
+    );
+    last?.says("client-x", data, "private-b");
+    expect(elsewhere.take()).toHaveLength(1);
+    network.cluster.clientBudget.renew();
+    first.says("client-x", "again", "private-a");
+    expect(reader.take()).toMatchObject([{ data: "again" }]);
   });
 });

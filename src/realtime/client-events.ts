@@ -22,7 +22,10 @@ export function relayClientEvent(
   const userId = connection.channels.get(name) ?? undefined;
   const text = textOf(data);
   if (text === null) return connection.complain("Client event rejected - the data is nested too deeply");
-  connection.transport.publishToOthers(channel.topic, eventFrame(name, event, text, userId));
+  const frame = eventFrame(name, event, text, userId);
+  if (!application.clientBudget.takeEvent(channel, frame))
+    return connection.complain("Client event rejected - the channel's clients send too much", RATE_LIMITED);
+  connection.transport.publishToOthers(channel.topic, frame);
   application.counters.sent += channel.subscriptionCount - 1;
   const { socketId } = connection;
   application.debug?.clientEvent({ channel: name, socketId, userId: userId ?? null }, event, text ?? "null");

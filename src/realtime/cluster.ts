@@ -1,8 +1,9 @@
 // All applications of one cluster: which clients are let in, and what a new configuration changes.
 import { Application } from "./application.ts";
+import { ClientBudget } from "./client-budget.ts";
 import type { ClusterConfig } from "../contracts/realtime.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
-import { Connection, refuse } from "./connection.ts";
+import { Connection, closeWith } from "./connection.ts";
 import { ClusterCounters, inMemory, type Counters } from "./counters.ts";
 import { spreadOut } from "./spread-out.ts";
 import type { ApplicationEvents } from "./events.ts";
@@ -29,6 +30,8 @@ export interface Handshake {
 }
 
 export class Cluster {
+  /** Renewed with each check of the buffers. */
+  readonly clientBudget = new ClientBudget();
   readonly #publish: Publish;
   readonly #eventsOf: (application: WebSocketApplication) => ApplicationEvents;
   readonly #byId = new Map<string, Application>();
@@ -95,7 +98,7 @@ export class Cluster {
     const handshake = readHandshake(path, query);
     const { protocol } = handshake;
     const turnAway = (reason: CloseReason) => {
-      refuse(transport, reason, protocol);
+      closeWith(transport, reason, protocol);
       return null;
     };
     if ("refusal" in handshake) return turnAway(handshake.refusal);
@@ -121,7 +124,7 @@ export class Cluster {
     this.#isClosing = true;
     const all: Connection[] = [];
     for (const { connections } of this.#byId.values()) all.push(...connections.values());
-    await spreadOut(all, (connection) => connection.refuse(RECONNECT));
+    await spreadOut(all, (connection) => connection.closeWith(RECONNECT));
   }
 
   #ensure(config: WebSocketApplication): Application {
@@ -134,6 +137,7 @@ export class Cluster {
       publish: this.#publish,
       events: this.#eventsOf(config),
       counters: this.#counters.of(config.id),
+      clientBudget: this.clientBudget,
     });
     this.#byId.set(config.id, application);
     return application;
@@ -141,7 +145,7 @@ export class Cluster {
 
   #remove(application: Application): void {
     this.#byId.delete(application.config.id);
-    for (const connection of application.connections.values()) connection.refuse(APPLICATION_UNKNOWN);
+    for (const connection of application.connections.values()) connection.closeWith(APPLICATION_UNKNOWN);
   }
 
   /** A lower limit holds for open connections as well; the newest are closed first. */
@@ -157,7 +161,7 @@ export class Cluster {
     surplus.push(...rest.slice(this.#maxConnections));
     void spreadOut(surplus, (connection) => {
       // Other clients may have left by now, or the limit may have been raised again.
-      if (!this.#hasRoomFor(connection.application, 0)) connection.refuse(RECONNECT);
+      if (!this.#hasRoomFor(connection.application, 0)) connection.closeWith(RECONNECT);
     });
   }
 

@@ -4,9 +4,10 @@ import { relayClientEvent } from "./client-events.ts";
 import type { CloseReason } from "./protocol/close-codes.ts";
 import { Memberships } from "./memberships.ts";
 import { errorFrame, PING, PONG } from "./protocol/frames.ts";
-import { MAX_CLIENT_EVENTS_PER_SECOND } from "./protocol/limits.ts";
+import { MAX_CLIENT_EVENTS_PER_SECOND, SUBSCRIBE_BURST, SUBSCRIBES_PER_SECOND } from "./protocol/limits.ts";
 import type { MemberIdentity } from "./protocol/members.ts";
 import { readMessage } from "./protocol/messages.ts";
+import { RateWindow } from "./rate-window.ts";
 import { subscribe, unsubscribe, unsubscribeAll } from "./subscriptions.ts";
 import type { Transport } from "./transport.ts";
 import { signIn } from "./users.ts";
@@ -17,6 +18,7 @@ import { signIn } from "./users.ts";
  */
 const FIRST_WITH_PINGS = 5;
 const FIRST_WITH_CLOSE_CODES = 6;
+const SUBSCRIBE_INTERVAL_MS = 1_000 / SUBSCRIBES_PER_SECOND;
 
 export class Connection {
   readonly application: Application;
@@ -40,8 +42,10 @@ export class Connection {
   /** When the server sent a ping, in milliseconds; null when no answer is due. */
   pingedAt: number | null = null;
   isClosed = false;
-  #eventSecond = 0;
-  #eventCount = 0;
+  /** When another whole burst of subscriptions is allowed, in milliseconds: a bucket of permits in a single number. */
+  #burstAllowedAt = 0;
+  /** Made with the first client event, since most clients send none. */
+  #eventWindow: RateWindow | null = null;
 
   constructor(
     application: Application,
@@ -102,9 +106,9 @@ export class Connection {
   }
 
   /** Sends the client the reason, and closes the connection. */
-  refuse(reason: CloseReason): void {
+  closeWith(reason: CloseReason): void {
     if (this.isClosed) return;
-    refuse(this.transport, reason, this.protocol);
+    closeWith(this.transport, reason, this.protocol);
     const { code, message } = reason;
     this.application.debug?.refused({ socketId: this.socketId, channel: null, code }, message);
     this.closed();
@@ -119,15 +123,19 @@ export class Connection {
     this.application.left(this);
   }
 
+  /** Counts a subscription. @returns false when there were too many. */
+  takeSubscription(): boolean {
+    const now = performance.now();
+    const burstAllowedAt = Math.max(this.#burstAllowedAt, now) + SUBSCRIBE_INTERVAL_MS;
+    if (burstAllowedAt - now > SUBSCRIBE_BURST * SUBSCRIBE_INTERVAL_MS) return false;
+    this.#burstAllowedAt = burstAllowedAt;
+    return true;
+  }
+
   /** Counts a client event. @returns false when there were too many within a second. */
   takeEvent(): boolean {
-    const second = Math.floor(Date.now() / 1_000);
-    if (second !== this.#eventSecond) {
-      this.#eventSecond = second;
-      this.#eventCount = 0;
-    }
-    this.#eventCount += 1;
-    return this.#eventCount <= MAX_CLIENT_EVENTS_PER_SECOND;
+    this.#eventWindow ??= new RateWindow(MAX_CLIENT_EVENTS_PER_SECOND);
+    return this.#eventWindow.take();
   }
 }
 
@@ -135,7 +143,7 @@ export class Connection {
  * Closes. Clients of older protocols go by an error event, which they get first.
  * @param protocol the client's version.
  */
-export function refuse(transport: Transport, { code, message }: CloseReason, protocol: number): void {
+export function closeWith(transport: Transport, { code, message }: CloseReason, protocol: number): void {
   if (code >= 4000 && protocol < FIRST_WITH_CLOSE_CODES) transport.send(errorFrame(code, message));
   transport.close(code, message);
 }

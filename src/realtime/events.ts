@@ -7,10 +7,13 @@ export interface ApplicationEvents {
   memberAdded(channel: string, userId: string): void;
   memberRemoved(channel: string, userId: string): void;
   clientEvent(event: ClientEvent): void;
-  /** Once until the next event of the channel, however many clients subscribe. */
+  /** At most once in half an hour until the next event of the channel, however often clients subscribe. */
   cacheMiss(channel: string): void;
-  /** At most every 5 s for a channel of more than 100 subscribers; 0 when the last subscriber leaves. */
-  subscriptionCount(channel: string, count: number): void;
+  /**
+   * At most every 5 s for a channel of more than 100 subscribers; 0 when the last subscriber leaves.
+   * @param formerCount the last that was given since the channel is occupied, or 0.
+   */
+  subscriptionCount(channel: string, count: number, formerCount: number): void;
 }
 
 export interface ClientEvent {

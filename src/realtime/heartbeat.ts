@@ -25,7 +25,7 @@ export function beat(cluster: Cluster, now = performance.now()): void {
         connection.pingedAt = now;
         connection.ping();
       } else if (now - connection.pingedAt >= PONG_TIMEOUT_MS) {
-        connection.refuse(PONG_MISSING);
+        connection.closeWith(PONG_MISSING);
       }
     }
   }

@@ -43,7 +43,7 @@ function closeAbove(cluster: Cluster, bytesOf: (connection: Connection) => numbe
   const slow = waiting.filter(({ bytes }) => bytes > Math.min(MAX_BUFFERED_BYTES, share));
   for (const { connection } of slow) {
     connection.application.counters.slowConsumers += 1;
-    connection.refuse(OVER_CAPACITY);
+    connection.closeWith(OVER_CAPACITY);
   }
   return slow.length;
 }

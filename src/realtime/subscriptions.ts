@@ -11,7 +11,12 @@ import {
   subscriptionSucceeded,
   type PresenceData,
 } from "./protocol/frames.ts";
-import { MAX_CHANNELS, MAX_PRESENCE_MEMBERS, MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
+import {
+  MAX_CHANNELS,
+  MAX_PRESENCE_MEMBERS,
+  MAX_SUBSCRIPTIONS,
+  SUBSCRIBES_PER_SECOND,
+} from "./protocol/limits.ts";
 import { memberOf, type MemberIdentity } from "./protocol/members.ts";
 import type { Message } from "./protocol/messages.ts";
 import { channelText, isAuthorized } from "./protocol/signatures.ts";
@@ -38,7 +43,10 @@ export function subscribe(connection: Connection, message: Subscribe): void {
   return joinPresence(connection, name, kind, member);
 }
 
-/** Unsubscribes a connection; not being subscribed is fine. */
+/**
+ * Unsubscribes a connection; not being subscribed is fine. The limit on subscriptions is enough: a client that was refused
+ * here would take itself for unsubscribed.
+ */
 export function unsubscribe(connection: Connection, name: string): void {
   if (!connection.channels.has(name)) return;
   const channel = connection.application.channel(name);
@@ -53,11 +61,13 @@ export function unsubscribeAll(connection: Connection): void {
   for (const name of connection.channels.newestFirst()) leave(connection, name);
 }
 
-/** The limit that another channel would exceed, or null. */
-function limitOf({ application, channels }: Connection, name: string): string | null {
+/** The limit that another subscription exceeds, or null; then it is counted. */
+function limitOf(connection: Connection, name: string): string | null {
+  const { application, channels } = connection;
   if (channels.size >= MAX_SUBSCRIPTIONS) return `At most ${MAX_SUBSCRIPTIONS} channels a connection`;
   const isNew = application.channelCount >= MAX_CHANNELS && application.channel(name) === undefined;
-  return isNew ? `At most ${MAX_CHANNELS} channels an application` : null;
+  if (isNew) return `At most ${MAX_CHANNELS} channels an application`;
+  return connection.takeSubscription() ? null : `At most ${SUBSCRIBES_PER_SECOND} subscriptions a second`;
 }
 
 function isLetIn(
@@ -79,12 +89,15 @@ function joinPresence(connection: Connection, name: string, kind: ChannelKind, m
     const text = `The channel has its ${MAX_PRESENCE_MEMBERS} members`;
     return refuse(connection, name, "LimitReached", text, 4004);
   }
+  const arrival = isThere ? null : memberAdded(name, member.userId, member.userInfo);
+  if (present !== undefined && arrival !== null && !application.clientBudget.takeArrival(present, arrival))
+    return refuse(connection, name, "LimitReached", "The members of the channel change too often", 4004);
   const channel = application.occupy(name, kind);
-  const isFirst = channel.addMember(member.userId, member.userInfo);
+  channel.addMember(member.userId, member.userInfo);
   connection.send(subscriptionSucceeded(name, presenceOf(channel)));
   // Sent before the connection joins, so that only the others get it.
-  if (isFirst) {
-    application.broadcast(channel, memberAdded(name, member.userId, member.userInfo));
+  if (arrival !== null) {
+    application.broadcast(channel, arrival);
     application.debug?.member("memberAdded", name, member.userId);
     application.events.memberAdded(name, member.userId);
   }
@@ -105,12 +118,10 @@ function join(connection: Connection, channel: Channel, userId: string | null): 
 function sendLastEvent(connection: Connection, channel: Channel): void {
   const { application } = connection;
   const { name } = channel;
-  const last = application.lastEvents.get(name);
+  const last = application.lastEvent(name);
   if (last !== undefined) return connection.send(eventFrame(name, last.name, last.data));
   connection.send(cacheMiss(name));
-  if (channel.isMissReported) return;
-  channel.isMissReported = true;
-  application.events.cacheMiss(name);
+  application.reportMiss(name);
 }
 
 function leave(connection: Connection, name: string): void {
@@ -120,7 +131,9 @@ function leave(connection: Connection, name: string): void {
   if (!channels.delete(name) || channel === undefined) return;
   channel.subscriptionCount -= 1;
   if (typeof userId === "string" && channel.removeMember(userId)) {
-    application.broadcast(channel, memberRemoved(name, userId));
+    const departure = memberRemoved(name, userId);
+    application.clientBudget.countDeparture(channel, departure);
+    application.broadcast(channel, departure);
     application.debug?.member("memberRemoved", name, userId);
     application.events.memberRemoved(name, userId);
   }

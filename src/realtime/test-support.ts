@@ -156,7 +156,11 @@ export class TestClient implements Transport {
   }
 
   signsIn(user: unknown): void {
-    const userData = JSON.stringify(user);
+    this.signsInBy(JSON.stringify(user));
+  }
+
+  /** Signs in with the user as JSON. */
+  signsInBy(userData: string): void {
     const auth = `${KEY}:${hmacHex(SECRET, userText(this.socketId, userData))}`;
     this.says("pusher:signin", { auth, user_data: userData });
   }

@@ -48,6 +48,19 @@ describe("a sign-in", () => {
     },
   );
 
+  test("by a number is as the text of the number, and so are the users that are watched", () => {
+    const network = new TestCluster();
+    const [watcher, watched, next] = [network.connected(), network.connected(), network.connected()];
+    watcher.signsInBy('{"id":1234567890123456789,"watchlist":[1234567890123456790]}');
+    watcher.take();
+    next.signsInBy('{"id":1234567890123456791}');
+    watched.signsInBy('{"id":1234567890123456790}');
+    expect(changes(watcher)).toEqual(["online 1234567890123456790"]);
+    next.says("pusher:subscribe", { channel: "#server-to-user-1234567890123456790" });
+    expect(next.takeNames().at(-1)).toBe("pusher:subscription_error");
+    expect(watched.connection?.application.terminateUser("1234567890123456790")).toBe(1);
+  });
+
   test("as another user closes with 4009, and the first user is gone", () => {
     const network = new TestCluster();
     const watcher = signedIn(network, { id: "w", watchlist: ["ann"] });

@@ -3,7 +3,7 @@ import type { Connection } from "./connection.ts";
 import { TERMINATED, UNAUTHORIZED } from "./protocol/close-codes.ts";
 import { signinSuccess, watchlistEvents } from "./protocol/frames.ts";
 import { MAX_WATCHLIST_LENGTH } from "./protocol/limits.ts";
-import { identityOf, objectOf, userIdOf } from "./protocol/members.ts";
+import { exactly, identityOf, objectOf, userIdOf } from "./protocol/members.ts";
 import type { Message } from "./protocol/messages.ts";
 import { isAuthorized, userText } from "./protocol/signatures.ts";
 
@@ -18,14 +18,14 @@ export function signIn(
 ): void {
   const { application, socketId } = connection;
   const data = objectOf(userData);
-  const id = userIdOf(data?.id);
+  const id = data === null ? null : userIdOf(exactly(userData, data, "id"));
   const isProven = isAuthorized(auth, application.credentials(), userText(socketId, userData));
   // The connection has joined channels and sent events as its first user.
   const isAnother = connection.user !== null && connection.user.id !== id;
-  if (!isProven || data === null || id === null || isAnother) return connection.refuse(UNAUTHORIZED);
+  if (!isProven || data === null || id === null || isAnother) return connection.closeWith(UNAUTHORIZED);
   connection.send(signinSuccess(userData));
   if (connection.user !== null) return;
-  const wanted = watchlistOf(data.watchlist);
+  const wanted = watchlistOf(exactly(userData, data, "watchlist"));
   const watchlist = wanted.slice(0, MAX_WATCHLIST_LENGTH);
   connection.user = { id, member: identityOf(id, data.user_info), watchlist };
   application.users.add(connection);
@@ -66,7 +66,7 @@ export class Users {
   /** Closes all connections of a user. @returns how many there were. */
   terminate(userId: string): number {
     const connections = [...(this.#connections.get(userId) ?? [])];
-    for (const connection of connections) connection.refuse(TERMINATED);
+    for (const connection of connections) connection.closeWith(TERMINATED);
     return connections.length;
   }
 

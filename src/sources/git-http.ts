@@ -149,6 +149,7 @@ function settingsOf({ limits }: Repository, options: GitHttpOptions): Record<str
     "receive.autogc": "false",
     "receive.denyDeleteCurrent": "ignore",
     "receive.denyCurrentBranch": "ignore",
+    // A pack is one sync, and a single file, which has a bound.
     "receive.unpackLimit": "1",
     "receive.keepAlive": "5",
     // Branches of Pilvi's own are nobody's to see or to change.

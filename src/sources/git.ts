@@ -48,6 +48,10 @@ const ENVIRONMENT: Record<string, string> = {
 const SETTINGS: Record<string, string> = {
   // A hook of a customer would run as the control plane.
   "core.hooksPath": "/dev/null",
+  // A commit that the store names is on the disk: by itself git leaves single objects and branches to a power cut.
+  "core.fsync": "all",
+  // One pack is one sync, where single objects would be up to a hundred.
+  "fastimport.unpackLimit": "1",
   "core.fsmonitor": "false",
   "core.bigFileThreshold": "4m",
   "core.quotePath": "false",

@@ -2,6 +2,8 @@
 import { ReportedTips } from "./reported-tips.ts";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { syncFile } from "../lib/files.ts";
 import { Mutex } from "../lib/mutex.ts";
 import { removeTrees } from "../lib/tree-removal.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
@@ -16,6 +18,9 @@ import { commitArchive, type CommitText, type Upload } from "./upload.ts";
 
 const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
 const MAX_BRANCHES = 1_000;
+
+/** All files of a repository without objects and branches. */
+const INITIAL_FILES = ["HEAD", "config"];
 
 interface RepositoryOptions {
   git: GitProgram;
@@ -72,7 +77,10 @@ export class Repository {
       repository: beside,
       what: "The repository could not be made",
     });
+    // A name that is on the disk before the files behind it would lead to empty files.
+    for (const file of INITIAL_FILES) await syncFile(join(beside, file));
     await rename(beside, this.path);
+    await syncFile(this.path);
   }
 
   #options(deadlineMs: number): GitOptions {

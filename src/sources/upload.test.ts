@@ -58,6 +58,15 @@ describe("an upload", () => {
     expect(await repository.resolve(REF)).toBe(next);
   });
 
+  test("leaves no single objects, which git would not sync one by one", async () => {
+    using folder = testFolder();
+    const repository = await openRepository(folder.path);
+    await upload(repository, [{ path: "index.html", content: "hello" }]);
+    const counted = await git(repository.path, "count-objects", "-v");
+    expect(counted).toMatch(/^count: 0$/m);
+    expect(counted).toMatch(/^packs: 1$/m);
+  });
+
   test("of GNU tar, with gzip and long names, has the same files", async () => {
     using folder = testFolder();
     const repository = await openRepository(folder.path);

@@ -109,14 +109,14 @@ describe("a body", () => {
     },
   );
 
-  test("of deeply nested JSON is refused or ignored, without a failure of the server", async () => {
+  test("of deeply nested JSON is refused, also in a member that nobody knows", async () => {
     const depth = 100_000;
     const nested = "[".repeat(depth) + "]".repeat(depth);
-    expect((await post(nested, "application/json")).status).toBeOneOf([400, 422]);
+    expect((await post(nested, "application/json")).status).toBe(422);
     const unknown = `${json.slice(0, -1)},"unknown":${nested}}`;
-    expect((await post(unknown, "application/json")).status).toBeOneOf([201, 400]);
+    expect((await post(unknown, "application/json")).status).toBe(422);
     const name = `${json.slice(0, -1)},"name":${nested}}`;
-    expect((await post(name, "application/json")).status).toBeOneOf([400, 422]);
+    expect((await post(name, "application/json")).status).toBe(422);
   });
 });
 

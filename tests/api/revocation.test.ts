@@ -8,7 +8,8 @@ import { removeMember } from "../../src/resources/members/members.ts";
 import { listMembers, lockMembers } from "../../src/resources/members/store.ts";
 import { tarOf } from "../../src/sources/test-support.ts";
 import type { Transaction } from "../../src/store/database.ts";
-import { startApi, type TestApi } from "../support/api/api.ts";
+import { notify } from "../../src/store/notifications.ts";
+import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 import { deploymentsOf, newApplication, SOURCE } from "../support/api/applications-api.ts";
 import { ownerOf, secretIn, type Browser } from "../support/api/browser.ts";
 import { inTransaction, untilSomebodyWaits } from "../support/api/locks.ts";
@@ -78,6 +79,22 @@ async function held(
     return (await answer).slice("HTTP/1.1 ".length, "HTTP/1.1 200".length);
   };
 }
+
+test("a request that waits for a status gets no answer after the revocation", async () => {
+  const created = await api.request("/api/caches", { json: validCache });
+  const { data } = (await created.json()) as { data: { id: string } };
+  const token = await newToken(owner);
+  await api.db`update tokens set last_used_at = null where id = ${token.id}`;
+  const answer = api.request(`/api/caches/${data.id}?wait=updating`, { token: token.token });
+  await until("the request is authenticated", async () => {
+    const used = await api.db`select from tokens where id = ${token.id} and last_used_at is not null`;
+    return used.length > 0;
+  });
+  expect((await owner.send("DELETE", `/tokens/${token.id}`)).status).toBe(204);
+  await api.db`update caches set status = 'updating' where id = ${data.id}`;
+  await notify(api.db, "status", data.id);
+  expect((await answer).status).toBe(401);
+});
 
 describe("a request whose body comes after the revocation", () => {
   const newest = JSON.stringify({ name: "kept", abilities: ["caches:read"] });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { acceptForPassing, listenForPassing, passDescriptors } from "../../src/lib/descriptor-passing.ts";
 import { sockets } from "../../src/lib/socket-calls.ts";
-import { Gateway } from "../../src/gateway/edge/gateway.ts";
+import { Gateway } from "../../src/gateway/clients/gateway.ts";
 import type { HostMessage, Route } from "../../src/contracts/gateway-link.ts";
 import { linesOf, LinkHost } from "../support/gateway/link-host.ts";
 import { Loop, Peer } from "../support/gateway/loop.ts";

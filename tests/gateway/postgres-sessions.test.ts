@@ -96,16 +96,28 @@ describe("a cancel", () => {
     expect((await client.until("Z")).map(({ type }) => type)).toContain("C");
   });
 
-  test("has no effect at another cluster's address, with another key, or with the engine's own key", async () => {
+  test("is shown the process id of the engine, and reaches a query that a drain waits for", async () => {
     const { client, pid, key } = await openRaw();
     client.send(query("select pg_sleep(60)"));
     await until("the query is under way", isSleeping);
     const [engine] = await server.admin<{ pid: number }>(
       "select pid from pg_stat_activity where query like 'select pg_sleep%'",
     );
+    expect(pid).toBe(engine?.pid ?? 0);
+    const drained = gateway.drain();
+    await cancel(gateway.port, pid, key);
+    expect(errorOf((await client.until("E")).at(-1))).toMatchObject({ C: "57014" });
+    expect(await drained).toBe("drained");
+    await gateway.fallAsleep();
+  });
+
+  test("has no effect at another cluster's address, with another key, or with another process id", async () => {
+    const { client, pid, key } = await openRaw();
+    client.send(query("select pg_sleep(60)"));
+    await until("the query is under way", isSleeping);
     await cancel(neighbour.port, pid, key);
     await cancel(gateway.port, pid, Buffer.from(key.map((byte) => byte ^ 1)));
-    await cancel(gateway.port, engine?.pid ?? 0, key);
+    await cancel(gateway.port, pid ^ 1, key);
     expect(await isSleeping()).toBe(true);
     await cancel(gateway.port, pid, key);
     await client.until("E");

@@ -161,6 +161,7 @@ describe.each(ENGINES)("%s", (name) => {
       { receives: "*0\r\n+OK\r\n" },
     ],
     [[["RESET"]], { receives: "+RESET\r\n" }],
+    [[["SCAN", "0"]], { receives: "*2\r\n$1\r\n0\r\n*0\r\n" }],
     [[["BLPOP", "list", "0"]], { info: /blocked_clients:1\r/ }],
     [[["CLIENT", "REPLY", "OFF"]], { info: /cmdstat_client\|reply:calls=1,/ }],
     [[["CLIENT", "REPLY", "SKIP"]], { info: /cmdstat_client\|reply:calls=1,/ }],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressGreeting } from "../../src/contracts/address-passing.ts";
 import type { HostMessage, Route } from "../../src/contracts/gateway-link.ts";
-import { Gateway } from "../../src/gateway/edge/gateway.ts";
+import { Gateway } from "../../src/gateway/clients/gateway.ts";
 import { acceptForPassing, listenForPassing } from "../../src/lib/descriptor-passing.ts";
 import { HeldSocket } from "../../src/lib/held-socket.ts";
 import { SocketCourier, type Parcel } from "../../src/lib/socket-courier.ts";

@@ -89,7 +89,10 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
     if (operation.isOpen === true)
       return await respond(context, operation, await operation.handle({ ...asked, principal }));
     if (principal === null) throw unauthenticated();
-    return await respond(context, operation, await operation.handle({ ...asked, principal }));
+    const answer = await operation.handle({ ...asked, principal });
+    // The answer was held, and may have what is not for the principal any more.
+    if ("wait" in input.query) await validAfterWait(operation, shell, principal);
+    return await respond(context, operation, answer);
   };
 }
 
@@ -122,7 +125,7 @@ async function principalOf(
 }
 
 /**
- * The principal of a request whose body was awaited, which may have lost its rights meanwhile.
+ * The principal of a request that had to wait, for its body or for a status; it may have lost its rights meanwhile.
  * @throws ApiError 401
  */
 async function validAfterWait(

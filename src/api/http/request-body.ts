@@ -6,6 +6,9 @@ import { isObject } from "../operation/validation.ts";
 /** One mebibyte; the largest body that any operation needs is far smaller. */
 export const MAX_BODY_BYTES = 1024 ** 2;
 
+/** No operation knows more than a few levels of objects and arrays. */
+const MAX_DEPTH = 64;
+
 /**
  * Reads the body as a JSON object; a missing body counts as an object without members.
  * @throws ApiError 413, 415, 400 or 422, whichever applies first.
@@ -19,6 +22,7 @@ export async function readJsonObject(request: Request): Promise<object> {
   }
   const value = parseJson(bytes);
   if (!isObject(value)) throw invalid({ body: ["The body must be a JSON object."] });
+  refuseDeep(value);
   return value;
 }
 
@@ -35,6 +39,19 @@ export function openUpload(
     throw new ApiError(415, `The body must be an upload, with Content-Type: ${contentTypes.join(" or ")}.`);
   }
   return body;
+}
+
+/** Walks level by level: a walk by recursion ends with an error where a client has nested deeply enough. */
+function refuseDeep(value: object): void {
+  let level: object[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) throw invalid({ body: [`The body must have ${MAX_DEPTH} levels at most.`] });
+    level = level.flatMap((each) => Object.values(each) as unknown[]).filter(isContainer);
+  }
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function isJson(contentType: string): boolean {

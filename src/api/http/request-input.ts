@@ -66,7 +66,7 @@ export async function readInput(
 
 /**
  * The query as an object. A list of values may come as one text with commas or, as forms and many clients send it, one
- * by one; of any other member that comes twice, the last counts.
+ * by one; of any other member that comes twice, the last counts. `readIncludes` reads `include` itself.
  */
 function queryMembers(query: URLSearchParams): Record<string, string> {
   const members: Record<string, string> = {};

@@ -13,7 +13,7 @@ function filter<Value extends string>(name: string, values: readonly Value[]) {
       if (known.length < wanted.length) {
         context.issues.push({ code: "custom", input: text, message: `may have ${values.join(", ")} only` });
       }
-      return known;
+      return [...new Set(known)];
     })
     .optional()
     .meta({
@@ -28,7 +28,7 @@ function filter<Value extends string>(name: string, values: readonly Value[]) {
 export const nameFilter = {
   "filter[name]": z
     .string()
-    .transform((text) => text.split(",").filter((part) => part !== ""))
+    .transform((text) => [...new Set(text.split(",").filter((part) => part !== ""))])
     .optional()
     .meta({
       description: "Only resources with one of these names.",

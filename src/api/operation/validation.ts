@@ -156,7 +156,8 @@ function sizeFault(origin: string, comparison: string, limit: number | bigint): 
 function oneOf(values: string[], input: unknown, schema: unknown): string {
   if (values.length <= MAX_LISTED_VALUES) return `must be one of ${values.join(", ")}`;
   const command = schema instanceof z.core.$ZodType ? longEnumerations.get(schema)?.command : undefined;
-  return `has an unknown value; ${suggestion(String(input), values, command)}`;
+  const wanted = typeof input === "string" ? input : "";
+  return `has an unknown value; ${suggestion(wanted, values, command)}`;
 }
 
 /** The nearest values for a value that is not allowed, and the command that lists all values. */

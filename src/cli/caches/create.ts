@@ -39,7 +39,7 @@ export function addCreate(caches: Command, session: Session): void {
     .option("--public", "let other machines reach it")
     .option("--hibernate", "let it sleep when nobody uses it")
     .option("--hibernation-timeout <minutes>", "after how long without use it sleeps", wholeNumber)
-    .option("--auto-upgrade", "let it take the next size when it is full");
+    .option("--auto-upgrade", "let it take the next size when it is full (no effect yet)");
   withWait(withJson(command), "it can be used").action(async (name: string, options: CreateOptions) => {
     const client = await session.client();
     const created = await client.caches.create(bodyOf(name, options));

@@ -34,7 +34,7 @@ export function addUpdate(caches: Command, session: Session): void {
     .option("--hibernate", "let it sleep when nobody uses it")
     .option("--no-hibernate", "keep it awake")
     .option("--hibernation-timeout <minutes>", "after how long without use it sleeps", wholeNumber)
-    .option("--auto-upgrade", "let it take the next size when it is full")
+    .option("--auto-upgrade", "let it take the next size when it is full (no effect yet)")
     .option("--no-auto-upgrade", "keep its size");
   withWait(withJson(command), "the change is in force").action(
     async (nameOrId: string, options: UpdateOptions) => {

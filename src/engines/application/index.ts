@@ -217,11 +217,15 @@ function explain(logTail: string): string {
   return `The application ended before it was ready. Its last lines:\n${end}`;
 }
 
-function explainDelay({ spec }: EngineContext<ApplicationSpec>, logTail: string): string {
-  const { healthPath: path, startTimeoutSeconds: seconds } = spec;
-  const missing = path === null ? "listen at its port" : `answer ${path} with a status below 500`;
+function explainDelay({ spec, address }: EngineContext<ApplicationSpec>, logTail: string): string {
+  const { healthPath: path, startTimeoutSeconds: seconds, exposure } = spec;
+  const { port } = exposure;
+  const missing =
+    port === null || isListening(address, port)
+      ? `The application did not answer ${path ?? "/"} with a status below 500 within ${seconds} s.`
+      : `Nothing listens at ${address} at the port that the variable PORT names (${port}) after ${seconds} s. The application may listen at another port, or at ::1 alone.`;
   const end = lastLines(logTail);
-  return `The application did not ${missing} within ${seconds} s.${end === "" ? "" : ` Its last lines:\n${end}`}`;
+  return `${missing}${end === "" ? "" : ` Its last lines:\n${end}`}`;
 }
 
 /** Frames of PHP's traces are left out: a trace alone would fill the lines, and it follows what it is about. */

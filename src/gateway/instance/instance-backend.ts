@@ -25,10 +25,8 @@ import { Waiters } from "./waiters.ts";
 import { presentableReason } from "./wake-reason.ts";
 import { Waking } from "./waking.ts";
 
-/** How long a client waits for an engine that failed to start, as the next start may succeed. */
-const FAILED_HOLD_MS = 5_000;
-/** How often a waiting client asks for a failed engine; without it the host tries seldom. */
-const FAILED_ASK_MS = 500;
+/** How long a client waits for an engine that failed to start, and how often it asks; by itself the host tries seldom. */
+const [FAILED_HOLD_MS, FAILED_ASK_MS] = [5_000, 500];
 /** More clients than any engine takes; each of them costs a few kB. */
 const MAX_HELD = 20_000;
 /** The pause before another dial when a running engine takes no connection or its accept queue is full. */
@@ -192,8 +190,9 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     }
   }
 
-  async connectIfRunning(): Promise<SocketStream | null> {
-    const engine = this.#isRunning ? this.#dial() : null;
+  async connectIfRunning({ evenDraining = false } = {}): Promise<SocketStream | null> {
+    const isUp = this.#isRunning || (evenDraining && ["running", "draining"].includes(this.#entry.state));
+    const engine = isUp ? this.#dial() : null;
     if (engine !== null) this.#begun.add(engine);
     return engine;
   }

@@ -7,10 +7,10 @@ const engine = { pid: 4711, key: Buffer.from("abcd") };
 test("a cancel key finds its session until it is dropped", () => {
   const keys = new CancelKeys();
   const key = keys.mint("db-1", engine, 4);
-  expect(key.pid).toBeGreaterThan(0);
+  expect(key.pid).toBe(engine.pid);
   expect(key.key).toHaveLength(4);
   expect(keys.find("db-1", key)).toEqual(engine);
-  keys.drop(key);
+  keys.drop("db-1", key);
   expect(keys.find("db-1", key)).toBeNull();
   expect(keys.size).toBe(0);
 });
@@ -25,6 +25,26 @@ test("a cancel key is refused at another instance, and when it is not exact", ()
   const other = Buffer.from(key);
   other[31] = (other[31] ?? 0) ^ 1;
   expect(keys.find("db-1", { pid, key: other })).toBeNull();
+});
+
+test("sessions of two instances may have the same process id, and their keys differ", () => {
+  const keys = new CancelKeys();
+  const [one, other] = [
+    keys.mint("db-1", engine, 4),
+    keys.mint("db-2", { ...engine, key: Buffer.from("efgh") }, 4),
+  ];
+  expect(other.pid).toBe(one.pid);
+  expect(keys.find("db-1", other)).toBeNull();
+  keys.drop("db-1", one);
+  expect(keys.find("db-2", other)?.key).toEqual(Buffer.from("efgh"));
+});
+
+test("a session that went on at another process keeps its process id, which no other session gets", () => {
+  const keys = new CancelKeys();
+  const key = keys.mint("db-1", engine, 4);
+  keys.renew("db-1", key, { pid: 5000, key: Buffer.from("efgh") });
+  expect(keys.find("db-1", key)?.pid).toBe(5000);
+  expect(keys.mint("db-1", engine, 4).pid).not.toBe(engine.pid);
 });
 
 test("the cancel keys of all sessions have different process ids", () => {

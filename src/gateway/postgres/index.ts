@@ -69,7 +69,8 @@ async function cancel<C extends ClientStream, E extends Stream>(
 ): Promise<void> {
   const engineKey = cancelKeys.find(backend.entry.id, shown);
   if (engineKey === null) return;
-  const engine = await backend.connectIfRunning();
+  // The client asks only once, and a drain may wait for this very query.
+  const engine = await backend.connectIfRunning({ evenDraining: true });
   if (engine === null) return;
   try {
     engine.write(cancelRequest(engineKey.pid, engineKey.key));

@@ -64,7 +64,7 @@ export class Session<C extends ClientStream, E extends Stream> {
       while (end === "detached") end = await this.#goOn();
     } finally {
       this.#engine?.end();
-      if (this.#key !== null) this.#keys.drop(this.#key);
+      if (this.#key !== null) this.#keys.drop(this.#backend.entry.id, this.#key);
     }
   }
 
@@ -103,7 +103,7 @@ export class Session<C extends ClientStream, E extends Stream> {
     const { engine, engineKey } = await logIn(this.#client, this.#backend, startup, { proof, login: null });
     this.#engine = engine;
     this.#pid = engineKey.pid;
-    this.#keys.renew(this.#key, engineKey);
+    this.#keys.renew(this.#backend.entry.id, this.#key, engineKey);
     return await this.#pass(said);
   }
 }

@@ -14,18 +14,25 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 const MAX_LINE_BYTES = 64 * 1024;
-const LONGEST_NAME = "unwatch".length;
-/** First letters of the names that matter to the framer, by the length of the name. */
-const FIRST_LETTERS = ["", "", "", "", "paeq", "hrmw", "cs", "du"];
-/** Whether a name may matter, at the index of its length times 256 plus its first byte. */
-const MAY_MATTER = new Uint8Array(256 * FIRST_LETTERS.length);
-for (const [size, letters] of FIRST_LETTERS.entries()) {
-  for (const letter of letters + letters.toUpperCase()) MAY_MATTER[size * 256 + letter.charCodeAt(0)] = 1;
-}
+/** Names that matter to the framer, besides those of `NO_USE` and `ITERATIONS`. */
+const TRANSACTIONS = ["discard", "exec", "multi", "unwatch", "watch"];
 /** Commands that libraries send to connect and to keep a connection alive. */
 const NO_USE = new Set(["auth", "client", "echo", "hello", "ping", "quit", "reset", "select"]);
 /** Commands that can log a client in. */
 const LOGINS = new Set(["auth", "hello"]);
+/** Commands whose cursors are worth nothing at the next engine, which has another order of keys. */
+const ITERATIONS = new Set(["hscan", "scan", "sscan", "zscan"]);
+
+const LONGEST_NAME = "unwatch".length;
+/** Whether a name may matter by its first byte, and by its last, at the index of its length times 256 plus the byte. */
+const MAY_BEGIN = new Uint8Array(256 * (LONGEST_NAME + 1));
+const MAY_END = new Uint8Array(MAY_BEGIN.length);
+for (const lower of [...TRANSACTIONS, ...NO_USE, ...ITERATIONS]) {
+  for (const name of [lower, lower.toUpperCase()]) {
+    MAY_BEGIN[name.length * 256 + name.charCodeAt(0)] = 1;
+    MAY_END[name.length * 256 + name.charCodeAt(name.length - 1)] = 1;
+  }
+}
 
 /** The length in a line, and the start of the next line. */
 const line = { value: 0, end: 0 };
@@ -46,6 +53,7 @@ export class CommandFramer implements MessageFramer {
   #isUse = false;
   #isInTransaction = false;
   #isWatching = false;
+  #hasIterated = false;
   /** The client has sent bytes that are no command; the engine is about to close. */
   #isLost = false;
   /** What has arrived of a command that can log the client in; null for other commands. */
@@ -55,6 +63,14 @@ export class CommandFramer implements MessageFramer {
   /** The login that the client has tried last, which the engine may have refused; null without one. */
   get login(): Login | null {
     return this.#login;
+  }
+
+  /**
+   * Whether the client may have a cursor of the engine. Only the engine's answers show the end of an iteration, and they
+   * are not examined.
+   */
+  get hasIterated(): boolean {
+    return this.#hasIterated;
   }
 
   get isBetweenMessages(): boolean {
@@ -123,7 +139,7 @@ export class CommandFramer implements MessageFramer {
     this.#isNameNext = false;
     this.#argumentsLeft--;
     this.#bytesLeft = size + 2;
-    if (!mayMatter(size, bytes[start] ?? 0)) this.#isUse = true;
+    if (!mayMatter(bytes, start, size)) this.#isUse = true;
     else this.#note(latin1(bytes, start, size));
     return start;
   }
@@ -171,6 +187,7 @@ export class CommandFramer implements MessageFramer {
     const name = given.toLowerCase();
     this.#isUse = !NO_USE.has(name);
     this.#loginArguments = LOGINS.has(name) ? [name] : null;
+    if (ITERATIONS.has(name)) this.#hasIterated = true;
     if (name === "watch") this.#isWatching ||= !this.#isInTransaction;
     // The engine refuses the commands below when they have arguments.
     if (this.#count !== 1) return;
@@ -190,8 +207,10 @@ function latin1(bytes: Uint8Array, start: number, size: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, size).toString("latin1");
 }
 
-function mayMatter(size: number, first: number): boolean {
-  return size < FIRST_LETTERS.length && MAY_MATTER[size * 256 + first] === 1;
+/** Whether the name of that size may matter; nearly all names that do not differ in their first or last byte. */
+function mayMatter(bytes: Uint8Array, start: number, size: number): boolean {
+  if (size > LONGEST_NAME || MAY_BEGIN[size * 256 + (bytes[start] ?? 0)] !== 1) return false;
+  return MAY_END[size * 256 + (bytes[start + size - 1] ?? 0)] === 1;
 }
 
 /**
@@ -219,7 +238,7 @@ function skipPlain(bytes: Uint8Array, start: number, length: number): number {
         size = size * 10 + byte - ZERO;
       }
       at += 2;
-      if (isName && mayMatter(size, bytes[at] ?? 0)) return commandAt;
+      if (isName && mayMatter(bytes, at, size)) return commandAt;
       at += size + 2;
     }
     if (at > length) return commandAt;

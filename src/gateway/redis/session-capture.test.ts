@@ -59,4 +59,22 @@ describe.each([
   test("is not kept with a subscription", async () => {
     expect(await captured(bulk(line.replace(" sub=0", " sub=1")))).toBeNull();
   });
+
+  test.each([
+    commandBytes("SCAN", "0"),
+    commandBytes("hscan", "hash", "0", "COUNT", "5"),
+    commandBytes("SSCAN", "set", "17"),
+    commandBytes("ZScan", "zset", "0"),
+    "scan 0\r\n",
+    commandBytes("MULTI") + commandBytes("SCAN", "0") + commandBytes("EXEC") + commandBytes("RESET"),
+  ])("is not kept after %j, since the next engine takes its cursor for another place", async (commands) => {
+    expect(await captured(bulk(line), commands)).toBeNull();
+  });
+
+  test("is kept after commands with similar names", async () => {
+    const names = ["SADD", "SORT", "SPOP", "ZCARD", "HSET", "SCARD", "SORTN", "GSCAN"];
+    expect(
+      await captured(bulk(line), names.map((name) => commandBytes(name, "key", "0")).join("")),
+    ).not.toBeNull();
+  });
 });

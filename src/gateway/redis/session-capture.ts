@@ -23,19 +23,20 @@ export interface Captured {
   engine: Stream;
   /** The session before the commands that the framer has followed. */
   session: Session;
-  framer: Pick<CommandFramer, "login">;
+  framer: Pick<CommandFramer, "login" | "hasIterated">;
 }
 
 /**
  * Reads the session and ends the connection to the engine.
- * @returns null when the client has state that cannot be replayed, such as a subscription or names that are too long,
- *   and when no password of the client is known that is right for its user now.
+ * @returns null when the client has state that cannot be replayed, such as a subscription, a cursor or names that are
+ *   too long, and when no password of the client is known that is right for its user now.
  */
 export async function captureSession(
   { engine, session, framer }: Captured,
   { entry }: { entry: Pick<Route, "users"> },
 ): Promise<Session | null> {
   try {
+    if (framer.hasIterated) return null;
     engine.write(Buffer.from(QUESTION, "latin1"));
     const reader = new ReplyReader(engine, MAX_ANSWER_BYTES);
     const info = await reader.next();

@@ -39,6 +39,12 @@ export function stepFailure(spec: BuildSpec, step: string, exitCode: number | nu
   return new BuildFailure("step", `${subjectOf(spec, step)} ${how}; its output says why.`);
 }
 
+/** The build made nothing at the place that is to be served. */
+export function servedFailure(served: string): BuildFailure {
+  const message = `The build made no files in ${served}, the folder that its plan serves. Have it write its files there, or set a start command that serves them from elsewhere.`;
+  return new BuildFailure("step", message);
+}
+
 /** The build took too long. */
 export function deadlineFailure(spec: BuildSpec): Failure {
   return {

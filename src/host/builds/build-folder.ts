@@ -1,5 +1,14 @@
 // The folder of a build: its state, its source, its log and the tree in which it works; and the release that it becomes.
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  opendirSync,
+  readdirSync,
+  renameSync,
+} from "node:fs";
 import { join } from "node:path";
 import {
   BUILD_VERSION,
@@ -100,6 +109,17 @@ export async function prepareTree(folder: BuildFolder, account: Account | null):
   chownSync(folder.conf, 0, account.gid);
   // Their folder last: its owner could put links in their place.
   for (const path of [folder.app, folder.tmp, folder.work]) chownSync(path, account.uid, account.gid);
+}
+
+/** Whether a path is a folder with something in it, or a link to one. */
+export function hasFiles(path: string): boolean {
+  try {
+    // A build may have made a million of them.
+    using folder = opendirSync(path);
+    return folder.readSync() !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** Deletes the tree of a build; state, source and log stay. */

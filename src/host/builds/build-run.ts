@@ -22,6 +22,7 @@ import { treeSizeOf } from "../os/disk-use.ts";
 import type { Environments } from "../os/environments.ts";
 import {
   discardTree,
+  hasFiles,
   noteBuild,
   prepareTree,
   publishRelease,
@@ -36,6 +37,7 @@ import {
   lowDiskFailure,
   memoryFailure,
   nounOf,
+  servedFailure,
   stepFailure,
   subjectOf,
   type Failure,
@@ -163,6 +165,7 @@ export class BuildRun {
     rmSync(this.#folder.source, { force: true });
     await failpoint("host.build.unpacked");
     await this.#runCommands(stage);
+    requireServed(this.#folder, this.#spec);
     await this.#disk.check();
     this.#throwIfStopped();
     const { bytes, hasSetIds } = await treeSizeOf(this.#folder.app, MAX_ENTRIES);
@@ -287,4 +290,9 @@ export class BuildRun {
     this.#build = { ...this.#build, ...change };
     noteBuild(this.#folder, { build: this.#build, spec: this.#spec });
   }
+}
+
+/** @throws BuildFailure for a release that would answer each request with 404. */
+function requireServed({ app }: BuildFolder, { served }: BuildSpec): void {
+  if (served !== undefined && !hasFiles(join(app, served))) throw servedFailure(served);
 }

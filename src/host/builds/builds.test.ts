@@ -161,6 +161,25 @@ test("a removed build and a removed release leave nothing", async () => {
   expect(existsSync(join(host.dataDir, "releases", id))).toBe(false);
 });
 
+test.each([
+  ["no folder of that name", "mkdir dist && echo hi > dist/index.html"],
+  ["an empty folder", "mkdir out"],
+  ["a file of that name", "echo hi > out"],
+])("a build fails that makes %s for the web server to serve", async (_what, command) => {
+  const build = await host.build({ steps: [{ name: "build", command }], served: "out" }, { "a.txt": "a" });
+  expect(build.state).toBe("failed");
+  expect(build.failure?.message).toStartWith(
+    "The build made no files in out, the folder that its plan serves.",
+  );
+  expect(host.host.builds.release(build.id)).toBeNull();
+});
+
+test("a build may serve what a link leads to", async () => {
+  const command = "mkdir dist && echo hi > dist/index.html && ln -s dist out";
+  const build = await host.build({ steps: [{ name: "build", command }], served: "out" }, { "a.txt": "a" });
+  expect([build.state, build.failure]).toEqual(["succeeded", null]);
+});
+
 test("the driver orders, follows, cancels and removes builds over the host's socket", async () => {
   const socket = join(host.dataDir, "run", "host.sock");
   const stop = serveHost(host.host, socket, createLog("host", "silent"));

@@ -143,9 +143,9 @@ export class Runner {
     this.#prepared = null;
     if (readiness === "ended") throw this.#endedEarly(engine, running);
     if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
+    const delay = engine.explainDelay?.(context, this.#logOf(running));
     await this.stop("SIGKILL");
     if (fault !== null) throw fault;
-    const delay = engine.explainDelay?.(context, this.#logOf(running));
     throw new PublicError(delay ?? "The engine did not become ready in time.");
   }
 

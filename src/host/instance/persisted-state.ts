@@ -1,5 +1,5 @@
 // Reads the persisted state of an instance from its folder.
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { NewerManifest } from "../../contracts/manifest.ts";
 import type { Log } from "../../lib/log.ts";
 import type { InstanceFolder } from "../os/layout.ts";
@@ -22,6 +22,11 @@ export function readPersistedState(
     const manifest = file.read();
     if (manifest !== null) return manifest;
   } catch (error) {
+    // A power cut has left the first manifest empty, before anything of the instance was made.
+    if (isEmpty(folder.manifest) && !existsSync(folder.data)) {
+      rmSync(folder.path, { recursive: true, force: true });
+      return null;
+    }
     log.error({ error }, "the manifest cannot be understood");
     if (error instanceof NewerManifest) return { unusable: error.message };
     return {
@@ -32,4 +37,8 @@ export function readPersistedState(
   if (!existsSync(folder.data)) rmSync(folder.path, { recursive: true, force: true });
   else log.error("a folder with data has no manifest and was left alone");
   return null;
+}
+
+function isEmpty(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.size === 0;
 }

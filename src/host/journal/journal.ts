@@ -1,5 +1,5 @@
 // Keeps the events of instances until the control plane has taken them, across kills of the host.
-import { closeSync, fsync, openSync, statSync, utimesSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, fsync, statSync, utimesSync, writeFileSync } from "node:fs";
 import {
   journalHeadSchema,
   journalRecordSchema,
@@ -9,7 +9,7 @@ import {
 } from "../../contracts/journal.ts";
 import { readJsonAs } from "../../contracts/read.ts";
 import { codeOf } from "../../lib/errors.ts";
-import { readIfPresent, replaceFile } from "../../lib/files.ts";
+import { readIfPresent, replaceOpenFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/log.ts";
 import { presentableSentence } from "../../lib/presentable.ts";
 
@@ -46,6 +46,8 @@ export class Journal {
   #sequence: number;
   #fd: number;
   #bytes = 0;
+  /** Whether a full disk may have taken a part of the latest line. */
+  #isTorn = false;
   #taken = 0;
   #isSyncing = false;
   #isClosed = false;
@@ -167,11 +169,13 @@ export class Journal {
     this.#waiting.push(record);
     this.#count(record.id, 1);
     try {
-      const line = `${JSON.stringify(record)}\n`;
-      writeSync(this.#fd, line);
+      const line = `${this.#isTorn ? "\n" : ""}${JSON.stringify(record)}\n`;
+      writeFileSync(this.#fd, line);
+      this.#isTorn = false;
       this.#bytes += line.length;
       this.#sync();
     } catch (error) {
+      this.#isTorn = true;
       this.#log.warn({ error }, "the journal could not be written");
     }
     for (const listener of this.#listeners) listener();
@@ -184,8 +188,9 @@ export class Journal {
     this.#waiting = this.#waiting.filter(({ sequence: own }) => own > sequence);
     if (this.#bytes < COMPACT_BYTES) return;
     try {
-      closeSync(this.#fd);
+      const former = this.#fd;
       this.#fd = this.#compact();
+      closeSync(former);
     } catch (error) {
       this.#log.warn({ error }, "the journal could not be written");
     }
@@ -197,14 +202,15 @@ export class Journal {
     else this.#counts.set(id, count);
   }
 
-  /** Rewrites the file. @returns its descriptor, open for appending. */
+  /** Rewrites the file in one step. @returns its descriptor, open for appending. @throws when nothing has changed. */
   #compact(): number {
     const [open, awake] = [Object.fromEntries(this.#open), Object.fromEntries(this.#awake)];
     const head = { version: 1, sequence: this.#sequence, open, awake };
     const text = [head, ...this.#waiting].map((line) => `${JSON.stringify(line)}\n`).join("");
-    replaceFile(this.#path, text, 0o600);
+    const fd = replaceOpenFile(this.#path, text, 0o600);
     this.#bytes = 0;
-    return openSync(this.#path, "a");
+    this.#isTorn = false;
+    return fd;
   }
 
   /** Syncs in the background. The next sync covers records that are written during this one. */
@@ -252,7 +258,7 @@ function aliveAt(path: string): string | null {
   }
 }
 
-/** Reads the file. A kill leaves at most the last line half written. Unreadable lines are logged and skipped. */
+/** Reads the file. A kill or a full disk leaves lines half written. Unreadable lines are logged and skipped. */
 function readContent(path: string, log: Log): Content {
   const content: Content = { sequence: 0, open: new Map(), awake: new Map(), waiting: [] };
   const lines = (readIfPresent(path) ?? "").split("\n").filter((line) => line !== "");

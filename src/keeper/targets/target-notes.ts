@@ -1,7 +1,8 @@
 // What the keeper remembers about a target while the target cannot be reached: that it was used, and what to delete.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "../../lib/files.ts";
+import { codeOf } from "../../lib/errors.ts";
+import { replaceFile, syncFile } from "../../lib/files.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 
 /** An object that must still be deleted. */
@@ -55,9 +56,21 @@ export class TargetNotes {
     return this.#deletions.get(name) === number;
   }
 
+  /** Notes a deletion; a power cut may undo that before `save`. */
   addDeletion(name: string): void {
-    if (!this.#deletions.has(name)) appendFileSync(this.#deletionsFile, `${name}\n`, { mode: 0o600 });
+    // A full disk may have taken a part of the line before.
+    if (!this.#deletions.has(name)) appendFileSync(this.#deletionsFile, `\n${name}\n`, { mode: 0o600 });
     this.#deletions.set(name, (this.#count += 1));
+  }
+
+  /** Resolves when no power cut can undo what was noted. */
+  async save(): Promise<void> {
+    try {
+      await syncFile(this.#deletionsFile);
+    } catch (error) {
+      // All deletions have been made meanwhile.
+      if (codeOf(error) !== "ENOENT") throw error;
+    }
   }
 
   /** Drops deletions of objects that are deleted there by now, or that were stored again; later ones stay. */
@@ -78,5 +91,8 @@ export class TargetNotes {
 /** A line without its end was cut short by a kill. */
 function linesOf(path: string): string[] {
   if (!existsSync(path)) return [];
-  return readFileSync(path, "utf8").split("\n").slice(0, -1);
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .filter((line) => line !== "");
 }

@@ -251,12 +251,18 @@ export class TargetSet implements ObjectStore {
         target.drop?.(name);
         backlog.postpone(name);
       });
-      return null;
+      return await savedOr(kept, null);
     } catch (error) {
       backlog.addDeletion(name);
-      return error;
+      return await savedOr(kept, error);
     }
   }
+}
+
+/** The caller forgets an object that it had deleted, so a deletion that waits must outlast a power cut. */
+async function savedOr({ notes }: KeptTarget, error: unknown): Promise<unknown> {
+  if (notes.deletions.length > 0) await notes.save();
+  return error;
 }
 
 async function someAnswer(targets: KeptTarget[]): Promise<boolean> {

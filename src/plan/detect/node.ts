@@ -28,6 +28,9 @@ const BUN_MAIN_FILES = /^(?:src\/)?(?:server|index|app|main)\.(?:m?[jt]s|tsx)$/;
 /** Such scripts need what npm sets for scripts. */
 const NEEDS_NPM = /npm_|\bnpm\b|\bpnpm\b|\byarn\b/;
 
+/** Such scripts need the package manager that they name. */
+const NEEDS_OWN_MANAGER = /\bpnpm\b|\byarn\b/;
+
 /** @param runtime demanded by an origin; null leaves it to the lock file. */
 export function detectNode(
   input: DetectionInput,
@@ -137,11 +140,12 @@ function scriptCommand(
   script: string,
   isBun: boolean,
 ): string {
-  const isPlain =
-    !NEEDS_NPM.test(script) &&
-    packageJson.script(`pre${name}`) === undefined &&
-    packageJson.script(`post${name}`) === undefined;
-  if (!isPlain) return manager.run(name);
+  const around = [`pre${name}`, `post${name}`].flatMap((each) => packageJson.script(each) ?? []);
+  if (around.length > 0 || NEEDS_NPM.test(script)) {
+    // Npm runs such scripts as well as any other, and no start has to bring another package manager first.
+    const isForNpm = !isBun && ![script, ...around].some((each) => NEEDS_OWN_MANAGER.test(each));
+    return isForNpm ? `npm run ${name}` : manager.run(name);
+  }
   checkCommand(script, `package.json: scripts.${name}`);
   return !isBun || script.startsWith("bun ") ? script : `bun --bun run ${name}`;
 }

@@ -5,7 +5,8 @@ import type { Config } from "../../config.ts";
 import { codeOf } from "../../lib/errors.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
-const ANSWER_TIMEOUT_MS = 2000;
+/** Long enough for a busy machine: a Pilvi that answers late is no other program. */
+const ANSWER_TIMEOUT_MS = 10_000;
 /** The kernel's settings of ports, for IPv6 too. */
 const SYSCTLS = "/proc/sys/net/ipv4";
 
@@ -29,7 +30,10 @@ async function apiPortFinding(config: Config): Promise<Finding> {
   }
   const url = `${config.tls === undefined ? "http" : "https"}://${at}`;
   if (await isPilvi(url)) return ok(`Pilvi answers at ${url}`);
-  return fail(`API port ${at} is taken by another program`, "Stop that program, or set PILVI_PORT.");
+  return fail(
+    `API port ${at} is taken by another program, or by a Pilvi that does not answer`,
+    "Stop that program, or set PILVI_PORT.",
+  );
 }
 
 /** The code of the error when the address cannot be listened on; undefined when it can. */

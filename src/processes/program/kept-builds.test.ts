@@ -1,9 +1,9 @@
 // Kept builds: their names follow the sources, and several starts may place the same build.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildName, isWritable, nameBuild, placeBuild, pruneBuilds } from "./kept-builds.ts";
+import { buildName, isWritable, linkOrCopy, nameBuild, placeBuild, pruneBuilds } from "./kept-builds.ts";
 
 let root: string;
 
@@ -32,6 +32,12 @@ test("a name follows each source and each option, and no test", () => {
   expect(buildName([folder])).toBe(name);
   writeFileSync(join(folder, "below/b.ts"), "3");
   expect(buildName([folder])).not.toBe(name);
+});
+
+test("a program that runs is placed although a killed process has left a link to it", () => {
+  const place = join(root, "bun");
+  for (let times = 0; times < 2; times++) linkOrCopy(process.execPath, place);
+  expect(statSync(place).size).toBe(statSync(process.execPath).size);
 });
 
 test("a build is placed as a whole, again without harm", () => {

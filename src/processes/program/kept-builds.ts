@@ -75,6 +75,8 @@ export function placeBuild(build: string, target: string): void {
 
 /** A link costs no space; a copy does where the folder is on another disk. */
 export function linkOrCopy(from: string, to: string): void {
+  // A killed process of the same number may have left a link to a program that runs, which no copy may overwrite.
+  rmSync(to, { force: true });
   try {
     linkSync(from, to);
   } catch {

@@ -46,6 +46,6 @@ export function countsOf(
 
 /** The event that a cache channel would send to a new subscriber, or null. */
 export function cacheOf(application: HttpApplication, channel: string): { data: string; ttl: number } | null {
-  const event = application.cachedEvent(channel);
+  const event = application.lastEvent(channel);
   return event === undefined ? null : { data: event.data, ttl: event.ttlSeconds };
 }

@@ -19,7 +19,7 @@ export interface HttpApplication {
   /** Sends an event to a channel's subscribers except for one connection; `data` reaches them unchanged. */
   publish(channel: string, name: string, data: string, exceptSocketId?: string): void;
   /** The last event of a cache channel, with the seconds for which it is kept. */
-  cachedEvent(channel: string): { data: string; ttlSeconds: number } | undefined;
+  lastEvent(channel: string): { data: string; ttlSeconds: number } | undefined;
   /** Closes the connections of a signed-in user. @returns how many there were. */
   terminateUser(userId: string): number;
 }

@@ -62,7 +62,7 @@ export class TestApplication implements HttpApplication, HttpTarget {
     this.published.push([channel, name, data, exceptSocketId]);
   }
 
-  cachedEvent(channel: string): { data: string; ttlSeconds: number } | undefined {
+  lastEvent(channel: string): { data: string; ttlSeconds: number } | undefined {
     return this.cached.get(channel);
   }
 

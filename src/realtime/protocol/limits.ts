@@ -12,6 +12,10 @@ export const MAX_WATCHLIST_LENGTH = 100;
 export const MAX_CLIENT_EVENTS_PER_SECOND = 10;
 /** Channels that one connection may subscribe to; each costs memory. */
 export const MAX_SUBSCRIPTIONS = 1_000;
+/** Subscriptions that one client may make at once: all of its channels when it comes back, and some changes. */
+export const SUBSCRIBE_BURST = MAX_SUBSCRIPTIONS + 200;
+/** Subscriptions that one client may make in the long run; each may be sent to all other subscribers. */
+export const SUBSCRIBES_PER_SECOND = 20;
 /** Channels of one application that are occupied at a time: every client that knows its key can make up names. */
 export const MAX_CHANNELS = 200_000;
 /** How long a cache channel remembers its last event. */

@@ -19,7 +19,7 @@ export function memberOf(
   if (channelData === undefined) return user === null ? "channel_data must be given" : user.member;
   const data = objectOf(channelData);
   if (data === null) return "channel_data must be a JSON object";
-  const userId = userIdOf(data.user_id);
+  const userId = userIdOf(exactly(channelData, data, "user_id"));
   if (userId === null) return `user_id must be a text of 1 to ${MAX_USER_ID_LENGTH} characters or a number`;
   return identityOf(userId, data.user_info);
 }
@@ -48,10 +48,29 @@ function jsonOf(value: unknown): string | null {
   }
 }
 
+/**
+ * A property with one or more ids, of the object that a text holds as JSON. Whole numbers that a number cannot hold are
+ * given as the text that the signer wrote: several users would have the same id otherwise.
+ */
+export function exactly(text: string, object: Record<string, unknown>, name: string): unknown {
+  const value = object[name];
+  const isExact = Array.isArray(value) ? !value.some(isInexact) : !isInexact(value);
+  return isExact ? value : objectOf(text, withOwnText)?.[name];
+}
+
+function isInexact(value: unknown): boolean {
+  return typeof value === "number" && !Number.isSafeInteger(value);
+}
+
+function withOwnText(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const text = context?.source ?? "";
+  return isInexact(value) && /^-?\d+$/.test(text) ? text : value;
+}
+
 /** The object that a text holds as JSON, or null. */
-export function objectOf(text: string): Record<string, unknown> | null {
+export function objectOf(text: string, reviver?: typeof withOwnText): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text, reviver);
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : null;

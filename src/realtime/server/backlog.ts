@@ -3,7 +3,7 @@ import type { Cluster } from "../cluster.ts";
 import type { Log } from "../../lib/line-log.ts";
 import { closeByAnswers, closeSlowConsumers } from "../slow-consumers.ts";
 
-/** Buffers that have grown by less make no difference to the limits of slow clients. */
+/** Buffers that have grown by less, or by thrice as much, make little difference to the limits of slow clients. */
 const UNCHECKED_BYTES = 32 * 1024;
 /** So many bytes of answers may begin to wait before they are checked, however soon. */
 const UNCHECKED_ANSWER_BYTES = 4 * 1024 ** 2;
@@ -12,7 +12,10 @@ const MAX_LINGERING_BYTES = 64 * 1024 ** 2;
 const LINGER_MS = 5_000;
 
 export class Backlog {
-  /** No buffer has grown by more than this since the last check by the clock. */
+  /**
+   * No buffer has grown by more than this since the last check by the clock. Of a published frame the UTF-16 units are
+   * counted, which are at least a third of its bytes: to count bytes would cost each event a walk through its text.
+   */
   bytes = 0;
   /** All buffers together have grown by no more answers than this since the last check. */
   answerBytes = 0;
@@ -28,8 +31,9 @@ export class Backlog {
     this.#log = log;
   }
 
-  /** Closes slow clients; called by the clock. */
+  /** Closes slow clients, and lets clients send to each other again; called by the clock. */
   check(): void {
+    this.#cluster.clientBudget.renew();
     if (this.bytes < UNCHECKED_BYTES) return;
     this.bytes = 0;
     this.answerBytes = 0;

@@ -1,6 +1,8 @@
 // Clients that ask for much and do not read it are closed before it takes much memory, and honest readers stay.
 import { expect, test } from "bun:test";
 import { createLog } from "../../lib/log.ts";
+import { Channel } from "../channel.ts";
+import { channelKindOf, type ChannelKind } from "../protocol/channel-name.ts";
 import { TestCluster, KEY } from "../test-support.ts";
 import { Backlog } from "./backlog.ts";
 import { socketHandlers, type ClientSocket, type SocketData } from "./listener.ts";
@@ -125,6 +127,16 @@ test("answers that were read do not count any more", () => {
   reader.buffered = MIB / 2;
   ask(greedy, 16 * MIB);
   expect([reader.end, greedy.end === null]).toEqual([null, false]);
+});
+
+test("a check by the clock lets clients send events again, also when it looks at no buffer", () => {
+  const { cluster, backlog } = listening();
+  const channel = new Channel("private-x", channelKindOf("private-x") as ChannelKind, "x");
+  const event = "x".repeat(MIB);
+  const isTaken = () => cluster.clientBudget.takeEvent(channel, event);
+  expect([isTaken(), isTaken()]).toEqual([true, false]);
+  backlog.check();
+  expect(isTaken()).toBe(true);
 });
 
 test("pongs for a client that does not read are found by the clock", () => {

@@ -8,7 +8,7 @@ import { handleHttp } from "../http/index.ts";
 import { splitUrl } from "../http/route.ts";
 import { MESSAGE_TOO_LARGE } from "../protocol/close-codes.ts";
 import type { Backlog } from "./backlog.ts";
-import { ConnectionBounds } from "./connection-bounds.ts";
+import { UnprovedConnections } from "./unproved-connections.ts";
 import { SocketTransport, type Socket } from "./socket-transport.ts";
 import type { Log } from "../../lib/line-log.ts";
 
@@ -68,7 +68,7 @@ export function listen(
   log: Log,
 ): Server<SocketData> {
   const reportFault = (error: unknown) => log.error({ error }, "a request could not be answered");
-  const bounds = new ConnectionBounds(config.port);
+  const unproved = new UnprovedConnections(config.port);
   try {
     const listener = Bun.serve<SocketData>({
       hostname: config.address,
@@ -80,14 +80,14 @@ export function listen(
       idleTimeout: KEEP_ALIVE_SECONDS,
       development: false,
       fetch: (request, server) =>
-        bounds.answer(request, server, () => answer(request, server, cluster, reportFault)),
+        unproved.answer(request, server, () => answer(request, server, cluster, reportFault)),
       error: (error) => {
         reportFault(error);
         return new Response("Internal error", { status: 500 });
       },
       websocket: { ...SOCKET_OPTIONS, ...socketHandlers(cluster, backlog, log) },
     });
-    bounds.start();
+    unproved.start();
     return listener;
   } catch (error) {
     const isTaken = codeOf(error) === "EADDRINUSE";
@@ -153,6 +153,6 @@ function receive({ data: { connection } }: ClientSocket, message: string | Buffe
   }
   const { maxMessageBytes } = connection.application.config;
   const isLarge = message.length * 3 > maxMessageBytes && Buffer.byteLength(message) > maxMessageBytes;
-  if (isLarge) return connection.refuse(MESSAGE_TOO_LARGE);
+  if (isLarge) return connection.closeWith(MESSAGE_TOO_LARGE);
   connection.receive(message);
 }

@@ -23,7 +23,7 @@ export class Departures<Event> {
     this.#emit = options.emit;
   }
 
-  /** Reports the event after the time, unless `cameBack` is called with the key before. */
+  /** Reports the event after the time, unless `takeBack` is called with the key before. */
   leave(key: string, event: Event): void {
     this.#held.delete(key);
     this.#held.set(key, { event, dueMs: this.#clock.steadyMs() + this.#holdMs });
@@ -31,9 +31,11 @@ export class Departures<Event> {
     this.#cancelTimer ??= this.#clock.after(this.#holdMs, () => this.#emitDue());
   }
 
-  /** @returns whether it had left within the time: then neither the departure nor the return is reported. */
-  cameBack(key: string): boolean {
-    return this.#held.delete(key);
+  /** @returns the departure of the key within the time, which is not reported any more. */
+  takeBack(key: string): Event | undefined {
+    const held = this.#held.get(key);
+    this.#held.delete(key);
+    return held?.event;
   }
 
   /** Reports everything now. */

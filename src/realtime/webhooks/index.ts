@@ -31,6 +31,12 @@ interface WebhookEvent {
   [member: string]: string | number | undefined;
 }
 
+interface Departure {
+  event: WebhookEvent;
+  /** Of a channel that has lost its last subscriber: the count that was reported before. */
+  formerCount?: number;
+}
+
 export interface WebhooksOptions {
   applicationId: string;
   /** Called at each attempt, so that a batch is signed with the secret that is valid when it is sent. */
@@ -66,7 +72,7 @@ export class Webhooks implements ApplicationEvents {
   /** Batches and attempts. */
   readonly counters: Readonly<WebhookCounters>;
   readonly #delivery: Delivery;
-  readonly #departures: Departures<WebhookEvent>;
+  readonly #departures: Departures<Departure>;
   #webhooks = new Map<string, Webhook>();
   /** The events that at least one webhook wants; any other event costs no more than a look in here. */
   #wanted = new Set<WebhookEventType>();
@@ -90,7 +96,8 @@ export class Webhooks implements ApplicationEvents {
       clock,
       log,
     };
-    this.#departures = new Departures({ clock, holdMs: DEPARTURE_MS, emit: (event) => this.#emit(event) });
+    const emit = ({ event }: Departure) => this.#emit(event);
+    this.#departures = new Departures({ clock, holdMs: DEPARTURE_MS, emit });
   }
 
   /**
@@ -135,24 +142,26 @@ export class Webhooks implements ApplicationEvents {
   }
 
   channelOccupied(channel: string): void {
-    if (!this.#wantsAny("channel_occupied", "channel_vacated") || this.#departures.cameBack(channel)) return;
+    if (!this.#wantsAny("channel_occupied", "channel_vacated")) return;
+    if (this.#departures.takeBack(channel) !== undefined) return;
     this.#emit({ name: "channel_occupied", channel });
   }
 
   channelVacated(channel: string): void {
     if (!this.#wantsAny("channel_occupied", "channel_vacated")) return;
-    this.#departures.leave(channel, { name: "channel_vacated", channel });
+    this.#departures.leave(channel, { event: { name: "channel_vacated", channel } });
   }
 
   memberAdded(channel: string, userId: string): void {
     if (!this.#wantsAny("member_added", "member_removed")) return;
-    if (this.#departures.cameBack(memberKey(channel, userId))) return;
+    if (this.#departures.takeBack(memberKey(channel, userId)) !== undefined) return;
     this.#emit({ name: "member_added", channel, user_id: userId });
   }
 
   memberRemoved(channel: string, userId: string): void {
     if (!this.#wantsAny("member_added", "member_removed")) return;
-    this.#departures.leave(memberKey(channel, userId), { name: "member_removed", channel, user_id: userId });
+    const event: WebhookEvent = { name: "member_removed", channel, user_id: userId };
+    this.#departures.leave(memberKey(channel, userId), { event });
   }
 
   clientEvent({ channel, event, data, socketId, userId }: ClientEvent): void {
@@ -165,9 +174,12 @@ export class Webhooks implements ApplicationEvents {
     this.#emit({ name: "cache_miss", channel });
   }
 
-  subscriptionCount(channel: string, count: number): void {
+  subscriptionCount(channel: string, count: number, formerCount: number): void {
     if (!this.#wanted.has("subscription_count")) return;
-    this.#emit({ name: "subscription_count", channel, subscription_count: count });
+    const event: WebhookEvent = { name: "subscription_count", channel, subscription_count: count };
+    if (count === 0) return this.#departures.leave(countKey(channel), { event, formerCount });
+    const departure = this.#departures.takeBack(countKey(channel));
+    if (departure?.formerCount !== count) this.#emit(event);
   }
 
   /** Departures are held back also for webhooks that want arrivals alone: a reconnect is no arrival. */
@@ -212,4 +224,9 @@ export class Webhooks implements ApplicationEvents {
 /** No channel's name has a space, so this key is never the key of a channel. */
 function memberKey(channel: string, userId: string): string {
   return `${channel} ${userId}`;
+}
+
+/** Nor is this key that of a member, whose user id is not empty. */
+function countKey(channel: string): string {
+  return `${channel} `;
 }

@@ -46,7 +46,7 @@ test("all events have the bodies of Pusher, in one signed request", async () => 
   });
   webhooks.clientEvent({ channel: "private-a", event: "client-x", data: "text", socketId: "1.2" });
   webhooks.cacheMiss("cache-a");
-  webhooks.subscriptionCount("a", 101);
+  webhooks.subscriptionCount("a", 101, 100);
   clock.advance(50);
   const [request] = await server.until(1);
   expect(JSON.parse(request?.body ?? "")).toEqual({
@@ -147,7 +147,8 @@ test("an unwanted event sends nothing and starts no timer", async () => {
   webhooks.memberAdded("presence-a", "1");
   webhooks.memberRemoved("presence-a", "1");
   webhooks.cacheMiss("a");
-  webhooks.subscriptionCount("a", 1);
+  webhooks.subscriptionCount("a", 1, 0);
+  webhooks.subscriptionCount("a", 0, 1);
   expect(clock.pendingMs).toEqual([]);
   await webhooks.close();
 });
@@ -174,6 +175,33 @@ test("a departure of less than 3 s is not reported, and neither is the return", 
   const [, , third] = await server.until(3);
   expect(third?.events).toEqual([{ name: "channel_occupied", channel: "presence-a" }]);
   await webhooks.close();
+});
+
+test("a count of 0 is held back for 3 s, and the former count is not sent again on a return within the time", async () => {
+  const { webhooks, clock } = start({ eventTypes: ["subscription_count"] });
+  webhooks.subscriptionCount("a", 1, 0);
+  for (let round = 0; round < 1_000; round += 1) {
+    webhooks.subscriptionCount("a", 0, 1);
+    clock.advance(2);
+    webhooks.subscriptionCount("a", 1, 0);
+  }
+  // A departure before the last was not reported, so the customer knows another count.
+  webhooks.subscriptionCount("b", 0, 3);
+  webhooks.subscriptionCount("b", 1, 0);
+  webhooks.subscriptionCount("a", 0, 1);
+  clock.advance(2999);
+  webhooks.cacheMiss("not wanted");
+  clock.advance(51);
+  await server.until(3);
+  await webhooks.close();
+  const counts = server.received.flatMap(({ events }) =>
+    events.map((each) => [each.channel, each["subscription_count"]]),
+  );
+  expect(counts).toEqual([
+    ["a", 1],
+    ["b", 1],
+    ["a", 0],
+  ]);
 });
 
 test("a webhook for arrivals alone gets no reconnects either", async () => {
@@ -206,7 +234,7 @@ test("a change of types and filters concerns later events, and a removed webhook
   webhooks.cacheMiss("one");
   webhooks.configure([webhook({ path: "/kept", eventTypes: ["subscription_count"] })]);
   webhooks.cacheMiss("two");
-  webhooks.subscriptionCount("three", 200);
+  webhooks.subscriptionCount("three", 200, 150);
   clock.advance(50);
   const [request] = await server.until(1);
   expect(request?.events.map((each) => each.channel)).toEqual(["one", "three"]);
@@ -217,7 +245,7 @@ test("a change of types and filters concerns later events, and a removed webhook
 test("the same URL may occur twice, with different filters", async () => {
   const { webhooks, clock } = start({ eventTypes: ["cache_miss"] }, { eventTypes: ["subscription_count"] });
   webhooks.cacheMiss("a");
-  webhooks.subscriptionCount("a", 200);
+  webhooks.subscriptionCount("a", 200, 150);
   clock.advance(50);
   const requests = await server.until(2);
   expect(requests.map(({ events }) => events.map((each) => each.name)).sort()).toEqual([

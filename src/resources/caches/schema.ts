@@ -77,9 +77,10 @@ const hibernationTimeout = z.int().min(1).max(60).meta({
 
 const name = nameField("Need not be unique.", "sessions");
 
-const autoUpgrade = z
-  .boolean()
-  .meta({ description: "Whether the cache takes the next size when it is full.", example: false });
+const autoUpgrade = z.boolean().meta({
+  description: "Whether the cache takes the next size when it is full; stored and shown, without effect yet.",
+  example: false,
+});
 
 const isPublic = z
   .boolean()

@@ -44,7 +44,10 @@ export async function changeDatabaseCluster(
     }
     if (replicaCountOf(row) !== replicaCountOf(cluster)) await enqueueReplicas(tx, cluster);
     await changeArchive(tx, row);
-    const event = changed({ type: "databases", id: cluster.id, name: cluster.name }, fieldsOf(body.config));
+    const event = changed(
+      { type: "databases", id: cluster.id, name: cluster.name },
+      changedFields(cluster, body.config),
+    );
     const about = { kind: CLUSTERS.kind, details: { config }, event };
     await recordRequest(tx, { principal, requestId, action: "update", ...about });
     await reallocate(tx, context.quotas, principal, {
@@ -64,9 +67,11 @@ async function changeArchive(tx: Transaction, row: DatabaseClusterRow): Promise<
   await ensureArchive(tx, { ...row, kind: "databases", source });
 }
 
-/** The members of a config, as the client wrote them. */
-function fieldsOf(config: object): string[] {
-  return Object.keys(config).map((name) => `config.${name}`);
+/** The members of a change that the type knows; a client may have written any number of others. */
+function changedFields({ type }: DatabaseClusterRow, config: object): string[] {
+  const { shape } = configVariants[type].schema;
+  const known = Object.keys(shape).filter((name) => Object.hasOwn(config, name));
+  return known.map((name) => `config.${name}`);
 }
 
 /** The config after the change. @throws ApiError 422 */

@@ -1,5 +1,6 @@
 // The query members that filter by the ids of resources and by time, for events, activity and usage.
 import { z } from "zod";
+import { inUtc, momentField } from "./moment-field.ts";
 
 /** How many resources a list filter can name. */
 const MAX_RESOURCES = 20;
@@ -10,7 +11,7 @@ export function resourceFilter(what: string) {
     "filter[resource]": z
       .string()
       .regex(/^[\w-]{1,64}(,[\w-]{1,64})*$/, "must be ids with commas between them")
-      .transform((text) => text.split(","))
+      .transform((text) => [...new Set(text.split(","))])
       .refine((ids) => ids.length <= MAX_RESOURCES, `may have ${MAX_RESOURCES} ids at most`)
       .optional()
       .meta({
@@ -24,8 +25,8 @@ export function resourceFilter(what: string) {
 
 /** A query member that is a time. */
 export const moment = (description: string) =>
-  z.iso
-    .datetime({ offset: true, error: "must be a time such as 2026-03-15T08:00:00Z" })
+  momentField("2026-03-15T08:00:00Z")
+    .transform(inUtc)
     .optional()
     .meta({ description, example: "2026-03-15T08:00:00Z", override: { pattern: undefined } });
 

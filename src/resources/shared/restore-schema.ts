@@ -2,12 +2,12 @@
 import { z } from "zod";
 import type { FieldErrors } from "../../api/jsonapi/errors.ts";
 import { nameField } from "./fields.ts";
+import { momentField } from "./moment-field.ts";
 import { MASK_TIMEOUT_SECONDS, MAX_MASK_CHARACTERS } from "./mask-limits.ts";
 
 const name = nameField("The name of the new resource; need not be unique.", "orders-restored");
 
-const restoreTime = z.iso
-  .datetime({ offset: true, error: "must be a time such as 2026-03-15T08:00:00Z" })
+const restoreTime = momentField("2026-03-15T08:00:00Z")
   .optional()
   .meta({
     description: "The instant whose state is restored, with up to microseconds.",

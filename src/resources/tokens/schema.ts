@@ -1,6 +1,7 @@
 // The shapes of tokens in requests and answers.
 import { z } from "zod";
 import { createdAt } from "../shared/fields.ts";
+import { momentField } from "../shared/moment-field.ts";
 
 const MAX_NAME = 100;
 const MAX_ABILITIES = 100;
@@ -23,8 +24,7 @@ export const newToken = z.object({
     .min(1)
     .max(MAX_ABILITIES)
     .meta({ description: "What it may do; `GET /tokens/abilities` lists them.", example: ["caches:read"] }),
-  expires_at: z.iso
-    .datetime({ offset: true, error: "must be a time such as 2027-03-15T08:00:00Z" })
+  expires_at: momentField("2027-03-15T08:00:00Z")
     .optional()
     .meta({
       description: "When it ends; never when left out.",

@@ -67,12 +67,13 @@ describe.each([POSTGRES, "provider_managed_postgres"] as const)("%s with", (type
   test("pg: notifications and the cancelling of an own query", async () => {
     const [listener, other] = await Promise.all([connectPg(clusterOf(type)), connectPg(clusterOf(type))]);
     const received = new Promise((resolve) => {
-      listener.once("notification", ({ payload }) => resolve(payload));
+      listener.once("notification", ({ payload, processId }) => resolve([payload, processId]));
     });
     await listener.query("listen news");
     await other.query("notify news, 'moi'");
-    expect(await received).toBe("moi");
+    expect(await received).toEqual(["moi", await firstOf(other, "select pg_backend_pid()")]);
     const pid = await firstOf(listener, "select pg_backend_pid()");
+    expect(listener).toHaveProperty("processID", pid);
     const slow = listener.query("select pg_sleep(100)");
     // It may fail before the test awaits it.
     slow.catch(() => undefined);

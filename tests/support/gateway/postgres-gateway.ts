@@ -29,9 +29,9 @@ export class PostgresGateway extends HandlerGateway {
     super(postgresHandler, { id, protocol: "postgres", socket, engine, state }, policy);
     this.#server = server;
     const connect = this.backend.connectIfRunning.bind(this.backend);
-    this.backend.connectIfRunning = () => {
+    this.backend.connectIfRunning = (options) => {
       this.dials += 1;
-      return connect();
+      return connect(options);
     };
   }
 

@@ -5,7 +5,7 @@ import { failpoint } from "../../../lib/failpoint.ts";
 import { storableText } from "../../../lib/storable.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { buildVariables } from "../environments/all-variables.ts";
-import { buildRuntime, commandPrefix } from "../environments/spec.ts";
+import { buildRuntime, commandPrefix, servedFolder } from "../environments/spec.ts";
 import type { DeploymentParts } from "./reconciler.ts";
 import { isEnd, type DeploymentStatus } from "./schema.ts";
 import { loadDeployment, writeDeploymentStatus, type Commit } from "./store.ts";
@@ -63,10 +63,12 @@ function specOf(context: KindContext, { environment, deployment, plan }: BuildPa
     { name: "install", ...plan.install },
     { name: "build", ...plan.build },
   ].filter(({ commands }) => commands.length > 0);
+  const served = servedFolder(plan);
   return {
     id: deployment.id,
     environment: environment.id,
     runtime: buildRuntime(plan),
+    ...(served !== null && { served }),
     steps: steps.map(({ name, ...step }) => ({ name, command: commandOf(step, plan) })),
     variables: buildVariables(context, environment, plan),
     secrets: [],

@@ -134,6 +134,12 @@ function servingRuntime(plan: Plan): Runtime {
   return runtime.name === "php" && mode === "php" ? { ...runtime, folder } : runtime;
 }
 
+/** The folder that a web server of Pilvi's serves; null where a process answers by itself. */
+export function servedFolder(plan: Plan): string | null {
+  const { mode, root } = plan.serving;
+  return mode === "process" ? null : inRelease(plan, root ?? "");
+}
+
 function writingRuntime(plan: Plan): Runtime {
   const runtime = runtimeOf(plan.runtime);
   if (runtime.name !== "php") return runtime;

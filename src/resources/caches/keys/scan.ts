@@ -1,5 +1,6 @@
 // Lists keys with SCAN, which never holds up the engine's other clients, within a bound of steps.
 import type { CacheConnection, Command } from "./connection.ts";
+import { iterate, type Step } from "./iteration.ts";
 import { ReplyError, type Reply } from "./resp.ts";
 import type { KeysDocument, KeysQuery, ListedKey } from "./schema.ts";
 import { keyText } from "./text.ts";
@@ -20,14 +21,14 @@ export async function scanKeys(cache: CacheConnection, query: KeysQuery): Promis
   const step = String(isFiltered ? Math.max(count, FILTERED_STEP) : count);
   const filters = [...(match ? ["MATCH", match] : []), ...(type === undefined ? [] : ["TYPE", type])];
   const keys: Buffer[] = [];
-  let cursor = query.cursor ?? "0";
-  for (let steps = 0; steps < MAX_STEPS && keys.length < count; steps++) {
-    const [next, found] = arrayOf(await only(cache, ["SCAN", cursor, ...filters, "COUNT", step]));
-    cursor = String(next);
-    keys.push(...arrayOf(found).filter(Buffer.isBuffer));
-    if (cursor === "0") break;
+  const commandAt = (cursor: string): Command => ["SCAN", cursor, ...filters, "COUNT", step];
+  let cursor: string | null = query.cursor ?? "0";
+  for (let steps = 0; steps < MAX_STEPS && keys.length < count && cursor !== null; steps++) {
+    const next: Step = await iterate(cache, cursor, commandAt);
+    keys.push(...next.found.filter(Buffer.isBuffer));
+    cursor = next.cursor;
   }
-  return { data: await describeKeys(cache, keys), meta: { cursor: cursor === "0" ? null : cursor } };
+  return { data: await describeKeys(cache, keys), meta: { cursor } };
 }
 
 /** Type, expiry and size of keys; a key that is gone meanwhile has the type `none`. */
@@ -55,8 +56,4 @@ export async function only(cache: CacheConnection, command: Command): Promise<Re
   const [reply = null] = await cache.ask([command]);
   if (reply instanceof ReplyError) throw reply;
   return reply;
-}
-
-export function arrayOf(reply: Reply | undefined): Reply[] {
-  return Array.isArray(reply) ? reply : [];
 }

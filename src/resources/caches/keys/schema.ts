@@ -82,9 +82,9 @@ const count = (description: string) =>
 const position = (description: string) =>
   z
     .string()
-    .regex(/^\d{1,20}(-\d{1,20})?$/, "must be the cursor of an earlier answer")
+    .regex(/^\d{1,20}(-\d{1,20}|\.[0-9a-f]{16})?$/, "must be the cursor of an earlier answer")
     .optional()
-    .meta({ description, example: "1024", override: { pattern: undefined } });
+    .meta({ description, example: "1024.3f9ac2d1b0e84a57", override: { pattern: undefined } });
 
 export const keysQuery = z.object({
   match: z.string().max(1000).optional().meta({
@@ -92,7 +92,9 @@ export const keysQuery = z.object({
     example: "session:*",
   }),
   type: z.enum(keyTypes).optional().meta({ description: "Only keys of this type.", example: "hash" }),
-  cursor: position("The start of the page: `meta.cursor` of the page before."),
+  cursor: position(
+    "The start of the page: `meta.cursor` of the page before. Refused after another start of the cache, which has another order of keys.",
+  ),
   count: count("How many keys a page aims at; it may have more or fewer."),
   wake,
 });
@@ -113,7 +115,7 @@ export const keyDeletionQuery = z.object({ encoding, wake });
 const cursor = z
   .string()
   .nullable()
-  .meta({ description: "Where to go on; null at the end.", example: "1024" });
+  .meta({ description: "Where to go on; null at the end.", example: "1024.3f9ac2d1b0e84a57" });
 
 export const keysDocument = z
   .object({ data: z.array(listed), meta: z.object({ cursor }) })

@@ -1,7 +1,8 @@
 // Reads a part of a key's value: a range of a string, or some elements of all else.
 import type { CacheConnection, Command } from "./connection.ts";
 import { TooLarge, type Reply } from "./resp.ts";
-import { arrayOf, describeKeys, only } from "./scan.ts";
+import { arrayOf, iterate } from "./iteration.ts";
+import { describeKeys, only } from "./scan.ts";
 import type { KeyDocument, KeyElement, KeyQuery } from "./schema.ts";
 import { keyText } from "./text.ts";
 
@@ -17,12 +18,20 @@ interface Part {
   cursor: string | null;
 }
 
-/** How the values of a type are read. */
-interface ValueType {
+/** How the values of a type are read whose elements have places. */
+interface OrderedType {
   length: string;
   /** The command for a part. @param at where the part begins. */
   command(key: Buffer, at: string, count: number): Command;
   part(reply: Reply, at: string, length: number): Part;
+}
+
+/** How the values of a type are read whose elements have no order. */
+interface IteratedType {
+  length: string;
+  /** The command like SCAN. */
+  iteration: string;
+  elements(found: Reply[]): KeyElement[];
 }
 
 const shown = (reply: Reply | undefined) => keyText(Buffer.isBuffer(reply) ? reply : Buffer.alloc(0));
@@ -31,13 +40,6 @@ const shown = (reply: Reply | undefined) => keyText(Buffer.isBuffer(reply) ? rep
 function byIndex(at: string, length: number, elements: KeyElement[]): Part {
   const next = Number(at) + elements.length;
   return { elements, cursor: elements.length === 0 || next >= length ? null : String(next) };
-}
-
-/** The answer of a command like SCAN. */
-function scanned(reply: Reply, elements: (found: Reply[]) => KeyElement[]): Part {
-  const [next, found] = arrayOf(reply);
-  const cursor = String(next);
-  return { elements: elements(arrayOf(found)), cursor: cursor === "0" ? null : cursor };
 }
 
 /** Answers that have two parts of an element after each other. */
@@ -49,7 +51,7 @@ function pairs<T>(replies: Reply[], pairOf: (first: Reply | undefined, second: R
 
 const lastIndex = (at: string, count: number) => String(Number(at) + count - 1);
 
-const valueTypes: Record<string, ValueType> = {
+const valueTypes: Record<string, OrderedType | IteratedType> = {
   string: {
     length: "STRLEN",
     command: (key, at) => ["GETRANGE", key, at, lastIndex(at, STRING_BYTES)],
@@ -82,16 +84,13 @@ const valueTypes: Record<string, ValueType> = {
   },
   hash: {
     length: "HLEN",
-    command: (key, at, count) => ["HSCAN", key, at, "COUNT", String(count)],
-    part: (reply) =>
-      scanned(reply, (found) =>
-        pairs(found, (field, value) => ({ field: shown(field), value: shown(value) })),
-      ),
+    iteration: "HSCAN",
+    elements: (found) => pairs(found, (field, value) => ({ field: shown(field), value: shown(value) })),
   },
   set: {
     length: "SCARD",
-    command: (key, at, count) => ["SSCAN", key, at, "COUNT", String(count)],
-    part: (reply) => scanned(reply, (found) => found.map((member) => ({ value: shown(member) }))),
+    iteration: "SSCAN",
+    elements: (found) => found.map((member) => ({ value: shown(member) })),
   },
   stream: {
     length: "XLEN",
@@ -126,13 +125,27 @@ export async function readValue(
   const length = Number(await only(cache, [valueType.length, key]));
   const most = mostElements(about.size_bytes ?? 0, length, count);
   try {
-    const reply = await only(cache, valueType.command(key, cursor, most));
-    const part = valueType.part(reply, cursor, length);
+    const part =
+      "iteration" in valueType
+        ? await iteratedPart(cache, valueType, key, cursor, most)
+        : valueType.part(await only(cache, valueType.command(key, cursor, most)), cursor, length);
     return { data: { ...nothing, length, elements: part.elements }, meta: { cursor: part.cursor } };
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
     return { data: { ...nothing, length, is_too_large: true }, meta: { cursor: null } };
   }
+}
+
+async function iteratedPart(
+  cache: CacheConnection,
+  { iteration, elements }: IteratedType,
+  key: Buffer,
+  from: string,
+  count: number,
+): Promise<Part> {
+  const commandAt = (at: string): Command => [iteration, key, at, "COUNT", String(count)];
+  const { found, cursor } = await iterate(cache, from, commandAt);
+  return { elements: elements(found), cursor };
 }
 
 /** The engine holds a whole answer in its memory, so large elements are asked for in small numbers. */

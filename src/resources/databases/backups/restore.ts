@@ -10,6 +10,7 @@ import { findArchive } from "../../shared/backups/archives.ts";
 import { planOf, refuseFuture } from "../../shared/backups/plan.ts";
 import { findSnapshot } from "../../shared/backups/snapshots.ts";
 import { createInstance, newLogin, RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
+import { inUtc } from "../../shared/moment-field.ts";
 import type { NewDatabaseClone, NewDatabaseRestore } from "../../shared/restore-schema.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { allocationOf } from "../allocation.ts";
@@ -140,13 +141,6 @@ export async function ofInstant({ id, host, source, cluster }: Source, asked: st
   );
   const databases = [...new Set([...backup.databases, ...since.map(({ name }) => name)])];
   return { source, from: { archive: id, at }, databases };
-}
-
-/** The instant in UTC. Its digits stay, since a `Date` has milliseconds only. */
-function inUtc(instant: string): string {
-  const [, digits = ""] = /\.(\d+)/.exec(instant) ?? [];
-  const seconds = new Date(Date.parse(instant)).toISOString().slice(0, 19);
-  return `${seconds}.${digits.slice(0, 6).padEnd(6, "0")}Z`;
 }
 
 async function createCopy(

@@ -16,7 +16,7 @@ const FIRST_ERROR = 400;
 
 type Answer = Response | undefined;
 
-export class ConnectionBounds {
+export class UnprovedConnections {
   readonly #port: number;
   readonly #connections: ServerConnections;
 

@@ -1,0 +1,33 @@
+// Ids of users that are numbers: taken as the text that their signer wrote, since a number may not hold all digits.
+import { expect, test } from "bun:test";
+import { memberOf } from "./members.ts";
+
+const LONG = "1234567890123456789";
+
+test.each([
+  ["1234567890123456789", "1234567890123456789"],
+  ["1234567890123456790", "1234567890123456790"],
+  ["-9007199254740993", "-9007199254740993"],
+  ["9007199254740991", "9007199254740991"],
+  ["9".repeat(128), "9".repeat(128)],
+  ["10", "10"],
+  ["1.50", "1.5"],
+  ["1e3", "1000"],
+  ["1e20", "100000000000000000000"],
+])("the number %s is the id %s", (number, userId) => {
+  expect(memberOf(`{"user_id":${number}}`, null)).toEqual({ userId, userInfo: undefined });
+});
+
+test.each(["9".repeat(129), "1e999", `1${"0".repeat(400)}`])("the number %s is no id", (number) => {
+  expect(memberOf(`{"user_id":${number}}`, null)).toBeString();
+});
+
+test("the id of the object counts, and its information stays as it is", () => {
+  const text = `{"user_info":{"user_id":${LONG},"text":"1"},"user_id":${LONG}}`;
+  expect(memberOf(text, null)).toEqual({ userId: LONG, userInfo: { user_id: Number(LONG), text: "1" } });
+});
+
+test("of two ids the last counts, as for any reader of JSON", () => {
+  expect(memberOf(`{"user_id":7,"user_id":${LONG}}`, null)).toMatchObject({ userId: LONG });
+  expect(memberOf(`{"user_id":${LONG},"user_id":7}`, null)).toMatchObject({ userId: "7" });
+});

@@ -1,0 +1,35 @@
+// The cache channels whose miss was reported, remembered also while a channel has no subscriber: otherwise each visitor
+// could have it reported again by coming back. Bounded apart from the last events, since every visitor can make up names.
+import { CACHE_TTL_SECONDS } from "./protocol/limits.ts";
+
+/** The most that one application may keep; the misses that were reported longest ago go first. */
+const MAX_MISSES = 50_000;
+
+export class ReportedMisses {
+  /** When each miss is forgotten, in milliseconds; in the order of the reports. */
+  readonly #expiresAt = new Map<string, number>();
+  readonly #now: () => number;
+
+  /** @param now the time in milliseconds. */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** @returns whether the miss is to be reported: its last report is long ago, or there was an event since. */
+  add(channel: string): boolean {
+    const now = this.#now();
+    if ((this.#expiresAt.get(channel) ?? now) > now) return false;
+    this.#expiresAt.delete(channel);
+    this.#expiresAt.set(channel, now + CACHE_TTL_SECONDS * 1_000);
+    for (const [oldest, expiresAt] of this.#expiresAt) {
+      if (this.#expiresAt.size <= MAX_MISSES && expiresAt > now) break;
+      this.#expiresAt.delete(oldest);
+    }
+    return true;
+  }
+
+  /** Forgets the miss of a channel that has an event. */
+  delete(channel: string): void {
+    this.#expiresAt.delete(channel);
+  }
+}
