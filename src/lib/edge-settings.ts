@@ -1,4 +1,4 @@
-// The front of applications, as a Pilvi is set up.
+// The edge, as a Pilvi is set up.
 
 export interface EdgeSettings {
   /** Names of environments are below this domain. */

@@ -6,11 +6,12 @@ import { addList } from "../shared/list.ts";
 import { addMetrics } from "../shared/metrics.ts";
 import { addShow } from "../shared/show.ts";
 import { addApps } from "./apps.ts";
-import { addCreate, addUpdate } from "./create.ts";
+import { addCreate } from "./create.ts";
 import { clusterKind } from "./kind.ts";
 import { addDebug } from "./debug.ts";
 import { addListen } from "./listen.ts";
 import { addPublish } from "./publish.ts";
+import { addUpdate } from "./update.ts";
 
 /** Adds `websockets` with its commands. */
 export function addWebsockets(program: Command, session: Session): void {

@@ -1,6 +1,6 @@
 // Measures how long an engine that listens by itself has been idle, by polling its usage.
 import type { Manifest } from "../manifest/manifest.ts";
-import { canSleep } from "./front.ts";
+import { canSleep } from "./client-proxy.ts";
 import type { Runnable } from "../engine/runner-parts.ts";
 
 export class IdleProbe {

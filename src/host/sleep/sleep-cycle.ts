@@ -4,7 +4,7 @@ import type { Sleep, Wake, WakeReason } from "../../contracts/sleep.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { EdgeUse } from "./edge-use.ts";
-import { canSleep, frontOf } from "./front.ts";
+import { canSleep, proxyOf } from "./client-proxy.ts";
 import { IdleProbe, idleSecondsBeforeSleep } from "./idle-probe.ts";
 import { routeOf } from "../gateway/route.ts";
 import { KnownUsers, withUsersOf } from "../manifest/known-users.ts";
@@ -42,7 +42,7 @@ export class SleepCycle {
   /** The sleep state of the instance; null when its engine has clients of its own. */
   observe(): Sleep | null {
     const { file, condition, lifecycle } = this.#parts;
-    if (file.manifest === null || frontOf(file.manifest, this.#parts) === null) return null;
+    if (file.manifest === null || proxyOf(file.manifest, this.#parts) === null) return null;
     const { since, lastWake, wakes } = file.manifest.sleep;
     if (condition.state === "asleep") return { state: "asleep", since, lastWake, wakes };
     const isDraining = condition.state === "draining";
@@ -98,8 +98,8 @@ export class SleepCycle {
     this.#suspension = new AbortController();
     const { signal } = this.#suspension;
     try {
-      const front = frontOf(manifest, this.#parts);
-      const sleeper = { ...this.#parts, front, users: this.#users, runnable, process, signal };
+      const proxy = proxyOf(manifest, this.#parts);
+      const sleeper = { ...this.#parts, proxy, users: this.#users, runnable, process, signal };
       await suspend(sleeper, isIdle ? WHEN_IDLE : WHEN_ASKED);
     } catch (error) {
       if (runner.process === null) onFailed(error);

@@ -13,7 +13,7 @@ import { isApplied } from "../lifecycle/state.ts";
 import type { KnownUsers } from "../manifest/known-users.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Front } from "./front.ts";
+import type { ClientProxy } from "./client-proxy.ts";
 import { lookAtUsers, restoredSentence, type UsersLook } from "../engine/published-users.ts";
 import type { EngineRunner } from "../engine/runner.ts";
 import type { Runnable } from "../engine/runner-parts.ts";
@@ -22,7 +22,7 @@ import type { Runnable } from "../engine/runner-parts.ts";
 interface SuspendTimeouts {
   /** For activity that the engine reports. Other clients go on meanwhile. */
   guardMs: number;
-  /** For what is under way in the front, which holds new requests meanwhile. */
+  /** For what is under way in the proxy, which holds new requests meanwhile. */
   drainMs: number;
   /** For all attempts together: an attempt that could end later than this is not begun. */
   totalMs: number;
@@ -57,7 +57,7 @@ export interface Sleeper {
   condition: Condition;
   gateway: InstanceGateway;
   /** Null while the engine has clients of its own. */
-  front: Front | null;
+  proxy: ClientProxy | null;
   address: InstanceAddress;
   users: KnownUsers;
   copies: Copies;
@@ -75,31 +75,31 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   await sleeper.gateway.contact;
   const { manifest } = sleeper.file;
   if (manifest === null) throw new PublicError(`${sleeper.id} does not run.`);
-  const { front } = sleeper;
+  const { proxy } = sleeper;
   try {
-    await (front === null ? untilUnused(sleeper, timeouts.guardMs) : empty(sleeper, front, timeouts));
-    if (front !== null) await recordAndDetach(sleeper, front, timeouts);
+    await (proxy === null ? untilUnused(sleeper, timeouts.guardMs) : empty(sleeper, proxy, timeouts));
+    if (proxy !== null) await recordAndDetach(sleeper, proxy, timeouts);
     // The hand-over writes the manifest after the engine has ended. This write finds a full disk while it still runs.
     else sleeper.file.note({});
     assertGoesOn(sleeper, timeouts);
-    if (front === null) sleeper.lifecycle.report({ type: "handOverBegun" });
+    if (proxy === null) sleeper.lifecycle.report({ type: "handOverBegun" });
     await end(sleeper);
   } catch (error) {
     await stayAwake(sleeper, manifest);
     throw error;
   }
   await failpoint("host.suspend.ended");
-  if (front === null) await handOver(sleeper);
+  if (proxy === null) await handOver(sleeper);
   else noteAsleep(sleeper);
   await failpoint("host.suspend.stopped");
   sleeper.condition.lastError = null;
   sleeper.lifecycle.report({ type: "suspended" });
 }
 
-/** Waits until the engine is unused and nothing is under way in the front. */
+/** Waits until the engine is unused and nothing is under way in the proxy. */
 async function empty(
   sleeper: Sleeper,
-  front: Front,
+  proxy: ClientProxy,
   { guardMs, drainMs, totalMs, isYielding }: SuspendTimeouts,
 ): Promise<void> {
   const giveUpAt = performance.now() + totalMs;
@@ -108,14 +108,14 @@ async function empty(
     assertUnwanted(sleeper);
     sleeper.lifecycle.report({ type: "drainBegun" });
     await failpoint("host.suspend.draining");
-    const drained = front.drain(sleeper.id, drainMs, isYielding);
+    const drained = proxy.drain(sleeper.id, drainMs, isYielding);
     const isDrained = await unlessWanted(sleeper, drained);
     const reason = await blockingActivity(sleeper);
     if (isDrained && reason === null) return;
     if (performance.now() + guardMs + drainMs >= giveUpAt)
       throw new PublicError(reason ?? "A client is in the middle of something.");
     assertUnwanted(sleeper);
-    // The clients that the front holds go on before the next attempt.
+    // The clients that the proxy holds go on before the next attempt.
     sleeper.lifecycle.report({ type: "drainEnded" });
   }
 }
@@ -132,10 +132,14 @@ async function untilUnused(sleeper: Sleeper, guardMs: number): Promise<void> {
 }
 
 /**
- * Once the manifest records the sleep, every later host sees an instance that sleeps. Once the front has detached,
+ * Once the manifest records the sleep, every later host sees an instance that sleeps. Once the proxy has detached,
  * the engine's stop cuts off no client.
  */
-async function recordAndDetach(sleeper: Sleeper, front: Front, timeouts: SuspendTimeouts): Promise<void> {
+async function recordAndDetach(
+  sleeper: Sleeper,
+  proxy: ClientProxy,
+  timeouts: SuspendTimeouts,
+): Promise<void> {
   const look = await lookAtUsers(sleeper.runnable);
   if (look !== null) reportRestored(sleeper, look);
   const found = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
@@ -145,7 +149,7 @@ async function recordAndDetach(sleeper: Sleeper, front: Front, timeouts: Suspend
   sleeper.lifecycle.report({ type: "sleepRecorded" });
   await failpoint("host.suspend.recorded");
   assertGoesOn(sleeper, timeouts);
-  if (!(await front.detach(sleeper.id))) throw new PublicError(MEANWHILE);
+  if (!(await proxy.detach(sleeper.id))) throw new PublicError(MEANWHILE);
   await failpoint("host.suspend.detached");
 }
 

@@ -8,10 +8,9 @@ import { reallocate } from "../shared/quotas.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../shared/desired-state.ts";
 import { allocationFields, allocationOf } from "./allocation.ts";
 import { variantFaults, type CacheChange } from "./schema.ts";
+import { cacheSearch } from "./search.ts";
 import { specOf } from "./spec.ts";
 import { findCache, updateCache, type CacheRow, type CacheSettings } from "./store.ts";
-
-export const CACHES = { kind: "caches", noun: "cache", find: findCache } as const;
 
 /** The errors of a change that depend on the cache; empty for a missing cache. */
 export async function checkChange(
@@ -34,18 +33,18 @@ export async function changeCache(
 ): Promise<CacheRow> {
   const { organizationId } = principal;
   return await context.db.begin(async (tx) => {
-    const cache = await lockInstance(tx, CACHES, organizationId, params.id);
-    refuseDeleting(cache, CACHES.noun);
+    const cache = await lockInstance(tx, cacheSearch, organizationId, params.id);
+    refuseDeleting(cache, cacheSearch.noun);
     const row = { ...cache, ...settingsOf(body, cache) };
     await updateCache(tx, cache.id, row);
     if (!isDeepStrictEqual(specOf(row, context), specOf(cache, context))) {
-      await enqueueChange(tx, CACHES.kind, cache);
+      await enqueueChange(tx, cacheSearch.kind, cache);
     }
     const event = changed({ type: "caches", id: cache.id, name: row.name }, body);
-    const record = { principal, requestId, action: "update", kind: CACHES.kind, details: body, event };
+    const record = { principal, requestId, action: "update", kind: cacheSearch.kind, details: body, event };
     await recordRequest(tx, record);
     const order = {
-      kind: CACHES.kind,
+      kind: cacheSearch.kind,
       id: cache.id,
       allocation: allocationOf(row),
       fields: allocationFields,

@@ -11,7 +11,7 @@ import { endGrace, rotateCredentials } from "../shared/rotate.ts";
 import { credentialRotation } from "../shared/rotation-schema.ts";
 import { Routes } from "../shared/routes.ts";
 import { suspendInstance } from "../shared/suspend.ts";
-import { CACHES, changeCache, checkChange } from "./change.ts";
+import { changeCache, checkChange } from "./change.ts";
 import { createCache } from "./create.ts";
 import { sourceOf } from "./backups/source.ts";
 import { engineCheck } from "./engines.ts";
@@ -28,6 +28,7 @@ import {
   newCache,
 } from "./schema.ts";
 import { cacheTypeLabels, cacheTypes, labelOf, sizesByType } from "./sizes.ts";
+import { cacheSearch } from "./search.ts";
 import { findCache, listCaches, type CacheRow } from "./store.ts";
 
 const tag = "Caches";
@@ -115,7 +116,7 @@ function remove(routes: CacheRoutes, context: KindContext): Operation {
     query: deletionQuery,
     delete: (request) =>
       deleteInstance(context, request, {
-        ...CACHES,
+        ...cacheSearch,
         archive: { find: findCache, sourceOf, isPurged: request.query.purge === "true" },
       }),
   });
@@ -129,7 +130,7 @@ function suspend(routes: CacheRoutes, context: KindContext): Operation {
       "Answers when the cache sleeps, at once for a cache that sleeps already. The next client that logs in wakes it. A cache that never hibernates, has clients that wait or listen, or could not be put to sleep in time answers 409.",
     successText: "The cache, which sleeps.",
     canConflict: true,
-    act: (request) => suspendInstance(context, request, { ...CACHES, reasonAgainst }),
+    act: (request) => suspendInstance(context, request, { ...cacheSearch, reasonAgainst }),
   });
 }
 
@@ -143,7 +144,7 @@ function rotate(routes: CacheRoutes, context: KindContext): Operation {
     body: credentialRotation,
     isIdempotent: true,
     canConflict: true,
-    act: (request) => rotateCredentials(context, request, CACHES),
+    act: (request) => rotateCredentials(context, request, cacheSearch),
   });
 }
 
@@ -155,7 +156,7 @@ function endGraceOf(routes: CacheRoutes, context: KindContext): Operation {
       "Ends the grace period of the latest rotation now: the former password is refused when the cache is `available` again. Connections stay open. Changes nothing where no former password is valid.",
     successText: "The cache without a former password.",
     canConflict: true,
-    act: (request) => endGrace(context, request, CACHES),
+    act: (request) => endGrace(context, request, cacheSearch),
   });
 }
 

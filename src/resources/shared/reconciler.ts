@@ -7,7 +7,7 @@ import { failpoint } from "../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../reconciler/loop.ts";
 import type { Database, Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
-import { watchDeletion } from "./deletion-watch.ts";
+import { watchObsolete } from "./obsolescence-watch.ts";
 import { isFirst, isServed, nextStatus, type CommonStatus } from "./status.ts";
 
 /** The time in seconds after which an ended engine should be back; crash recovery reads what the engine wrote last. */
@@ -120,11 +120,11 @@ async function ensureRestored<Row extends { id: string; status: string }, Lost e
   { db, row, signal }: { db: Database; row: Row; signal: AbortSignal },
 ): Promise<Observation | null> {
   const isDeleting = async () => (await steps.load(db, row.id))?.status === "deleting";
-  const watch = watchDeletion(isDeleting, signal);
+  const watch = watchObsolete(isDeleting, signal);
   try {
-    return await driver.ensure(steps.specOf(row), AbortSignal.any([signal, watch.deleted]));
+    return await driver.ensure(steps.specOf(row), AbortSignal.any([signal, watch.obsolete]));
   } catch (error) {
-    if (watch.deleted.aborted) return null;
+    if (watch.obsolete.aborted) return null;
     throw error;
   } finally {
     watch.end();

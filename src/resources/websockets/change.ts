@@ -25,20 +25,20 @@ export async function changeWebSocketCluster(
 ): Promise<WebSocketClusterRow> {
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
-    const server = await lockWebSocketCluster(tx, organizationId, params.id);
-    refuseDeleting(server);
-    if (body.name !== undefined) await renameWebSocketCluster(tx, server.id, body.name);
+    const cluster = await lockWebSocketCluster(tx, organizationId, params.id);
+    refuseDeleting(cluster);
+    if (body.name !== undefined) await renameWebSocketCluster(tx, cluster.id, body.name);
     if (body.max_connections !== undefined) {
-      await resizeWebSocketCluster(tx, server.id, body.max_connections);
-      await splitEvenly(tx, server.id);
-      await enqueueWebSocketCluster(tx, server);
+      await resizeWebSocketCluster(tx, cluster.id, body.max_connections);
+      await splitEvenly(tx, cluster.id);
+      await enqueueWebSocketCluster(tx, cluster);
     }
-    const resource = { type: "websocketServers" as const, id: server.id, name: body.name ?? server.name };
+    const resource = { type: "websocketServers" as const, id: cluster.id, name: body.name ?? cluster.name };
     const about = { kind: "websockets", details: body, event: changed(resource, body) };
     await recordRequest(tx, { principal, requestId, action: "update", ...about });
-    const allocation = allocationOf({ maxConnections: body.max_connections ?? server.maxConnections });
-    const order = { kind: "websockets" as const, id: server.id, allocation, fields: allocationFields };
+    const allocation = allocationOf({ maxConnections: body.max_connections ?? cluster.maxConnections });
+    const order = { kind: "websockets" as const, id: cluster.id, allocation, fields: allocationFields };
     await reallocate(tx, quotas, principal, order);
-    return (await findWebSocketCluster(tx, organizationId, server.id)) ?? server;
+    return (await findWebSocketCluster(tx, organizationId, cluster.id)) ?? cluster;
   });
 }

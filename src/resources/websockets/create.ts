@@ -24,7 +24,7 @@ export async function createWebSocketCluster(
       const settings = newApplication.parse({ name: DEFAULT_APPLICATION });
       const application = await insertApplication(
         tx,
-        newApplicationValues(context, { serverId: row.id, settings, maxConnections }),
+        newApplicationValues(context, { clusterId: row.id, settings, maxConnections }),
       );
       return { ...row, applications: [application] };
     },

@@ -3,9 +3,8 @@ import { notFound } from "../../api/jsonapi/errors.ts";
 import type { Transaction } from "../../store/database.ts";
 import * as shared from "../shared/desired-state.ts";
 import { findApplication, type ApplicationRow } from "./applications/store.ts";
-import { findWebSocketCluster, type WebSocketClusterRow } from "./store.ts";
-
-const SERVERS = { kind: "websockets", noun: "WebSocket cluster", find: findWebSocketCluster } as const;
+import { webSocketClusterSearch } from "./search.ts";
+import type { WebSocketClusterRow } from "./store.ts";
 
 /**
  * Reads and locks the organization's cluster until the transaction ends.
@@ -16,12 +15,12 @@ export async function lockWebSocketCluster(
   organizationId: string,
   id: string,
 ): Promise<WebSocketClusterRow> {
-  return await shared.lockInstance(tx, SERVERS, organizationId, id);
+  return await shared.lockInstance(tx, webSocketClusterSearch, organizationId, id);
 }
 
 /** @throws ApiError 409 when the cluster is being deleted. */
-export function refuseDeleting(server: WebSocketClusterRow): void {
-  shared.refuseDeleting(server, SERVERS.noun);
+export function refuseDeleting(cluster: WebSocketClusterRow): void {
+  shared.refuseDeleting(cluster, webSocketClusterSearch.noun);
 }
 
 /**
@@ -32,17 +31,17 @@ export async function lockApplication(
   tx: Transaction,
   organizationId: string,
   id: string,
-): Promise<{ server: WebSocketClusterRow; application: ApplicationRow }> {
+): Promise<{ cluster: WebSocketClusterRow; application: ApplicationRow }> {
   const found = await findApplication(tx, organizationId, id);
   if (found === undefined) throw notFound("WebSocket application");
-  const server = await lockWebSocketCluster(tx, organizationId, found.serverId);
+  const cluster = await lockWebSocketCluster(tx, organizationId, found.clusterId);
   // The transaction that had the lock before may have deleted the application.
-  const application = server.applications.find((each) => each.id === id);
+  const application = cluster.applications.find((each) => each.id === id);
   if (application === undefined) throw notFound("WebSocket application");
-  return { server, application };
+  return { cluster, application };
 }
 
 /** Enqueues the cluster, and gives it the status of a change that is not in force yet. */
-export async function enqueueWebSocketCluster(tx: Transaction, server: WebSocketClusterRow): Promise<void> {
-  await shared.enqueueChange(tx, "websockets", server);
+export async function enqueueWebSocketCluster(tx: Transaction, cluster: WebSocketClusterRow): Promise<void> {
+  await shared.enqueueChange(tx, "websockets", cluster);
 }

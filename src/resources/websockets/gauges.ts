@@ -47,7 +47,7 @@ const OF_APPLICATIONS: Record<string, FigureFamily> = {
   ),
 };
 
-const SERVER_CONNECTIONS: FigureFamily = {
+const CLUSTER_CONNECTIONS: FigureFamily = {
   name: "pilvi_websocket_server_connections",
   help: "Clients that are connected to a WebSocket cluster.",
   type: "gauge",
@@ -62,7 +62,7 @@ function ofApplication(type: FigureFamily["type"], name: string, help: string): 
 
 /** Asks all running clusters, or those of one organization. A cluster that does not answer is left out. */
 export const clusterGauges: FigureSource<KindContext> = {
-  families: [SERVER_CONNECTIONS, ...Object.values(OF_APPLICATIONS)],
+  families: [CLUSTER_CONNECTIONS, ...Object.values(OF_APPLICATIONS)],
   read,
 };
 
@@ -72,14 +72,14 @@ async function read({ db, hosts }: KindContext, organizationId?: string): Promis
   await forEachLimited(
     await runningWebSocketClusters(db, organizationId),
     AT_ONCE,
-    async ({ id: server, hostId }) => {
+    async ({ id: clusterId, hostId }) => {
       if (signal.aborted) return;
       try {
-        const { whole, parts } = await hosts.of(hostId).driver.figures(server, signal);
-        add(reported, SERVER_CONNECTIONS, { server }, whole["connections"]);
+        const { whole, parts } = await hosts.of(hostId).driver.figures(clusterId, signal);
+        add(reported, CLUSTER_CONNECTIONS, { server: clusterId }, whole["connections"]);
         for (const { id, figures } of parts) {
           for (const [figure, family] of Object.entries(OF_APPLICATIONS)) {
-            add(reported, family, { server, application: id }, figures[figure]);
+            add(reported, family, { server: clusterId, application: id }, figures[figure]);
           }
         }
       } catch {

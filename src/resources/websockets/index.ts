@@ -21,8 +21,8 @@ export const websockets: ResourceKind = {
   ],
   reconcile: reconcileWebSocketCluster,
   async allocationOf(db, id) {
-    const server = await loadWebSocketCluster(db, id);
-    return server && allocationOf(server);
+    const cluster = await loadWebSocketCluster(db, id);
+    return cluster && allocationOf(cluster);
   },
   figures: clusterGauges,
 };

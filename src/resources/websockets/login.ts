@@ -1,6 +1,9 @@
 // Sends a WebSocket cluster a signed request of each application; only working requests make the cluster available.
 import { PublicError } from "../../lib/errors.ts";
+import type { KindContext } from "../kind.ts";
+import { urlOf } from "./render.ts";
 import { signedPath, type ApplicationKey } from "./signature.ts";
+import type { WebSocketClusterRow } from "./store.ts";
 
 /** A connection on the same machine takes milliseconds; a request that takes longer is tried again. */
 const LOGIN_TIMEOUT_MS = 3_000;
@@ -9,10 +12,22 @@ const LOGIN_TIMEOUT_MS = 3_000;
 const ANY_CHANNEL = "pilvi";
 
 /** The address and the applications of a cluster. */
-export interface WebSocketClusterLogin {
+interface WebSocketClusterLogin {
   /** Such as `https://cloud.example:20002`. */
   url: string;
   applications: ApplicationKey[];
+}
+
+/** The address of a cluster and the keys of its applications. */
+export function loginOf(cluster: WebSocketClusterRow, context: KindContext): WebSocketClusterLogin {
+  return {
+    url: urlOf("http", cluster, context.hosts.of(cluster.hostId)),
+    applications: cluster.applications.map(({ id, appId, key, sealedSecret }) => ({
+      appId,
+      key,
+      secret: context.vault.open(sealedSecret, id),
+    })),
+  };
 }
 
 /** @throws PublicError when the cluster is unreachable at its address or refuses a signature. */

@@ -7,38 +7,38 @@ import type { WebSocketClusterRow } from "./store.ts";
 
 /** The resource object. */
 export function renderWebSocketCluster(
-  server: WebSocketClusterRow,
+  cluster: WebSocketClusterRow,
   context: KindContext,
 ): WebSocketClusterResource {
-  const host = context.hosts.of(server.hostId);
+  const host = context.hosts.of(cluster.hostId);
   return {
-    id: server.id,
+    id: cluster.id,
     type: "websocketServers",
     attributes: {
-      name: server.name,
-      type: server.type,
-      region: server.region,
-      status: server.status,
-      max_connections: server.maxConnections,
-      connection_distribution_strategy: server.strategy,
+      name: cluster.name,
+      type: cluster.type,
+      region: cluster.region,
+      status: cluster.status,
+      max_connections: cluster.maxConnections,
+      connection_distribution_strategy: cluster.strategy,
       hostname: host.hostnames.public,
-      created_at: server.createdAt,
+      created_at: cluster.createdAt,
     },
     relationships: {
-      applications: { data: server.applications.map(({ id }) => ({ id, type: "websocketApplications" })) },
+      applications: { data: cluster.applications.map(({ id }) => ({ id, type: "websocketApplications" })) },
     },
     meta: {
-      port: server.port,
-      url: urlOf("ws", server, host),
-      http_url: urlOf("http", server, host),
-      engine: server.engine,
+      port: cluster.port,
+      url: urlOf("ws", cluster, host),
+      http_url: urlOf("http", cluster, host),
+      engine: cluster.engine,
       sleep: { state: "awake" },
-      last_error: server.lastError ?? sleepErrorOf(host.observedStates.of(server.id)),
-      overdue: server.isOverdue,
-      storage_bytes: server.storageBytes,
-      limits: server.limits && {
-        max_connections: server.limits.maxConnections ?? 0,
-        ...renderWhole(server.limits),
+      last_error: cluster.lastError ?? sleepErrorOf(host.observedStates.of(cluster.id)),
+      overdue: cluster.isOverdue,
+      storage_bytes: cluster.storageBytes,
+      limits: cluster.limits && {
+        max_connections: cluster.limits.maxConnections ?? 0,
+        ...renderWhole(cluster.limits),
       },
     },
   };

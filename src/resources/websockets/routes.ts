@@ -19,6 +19,7 @@ import {
   webSocketClusterStatuses,
   webSocketClusterTypes,
 } from "./schema.ts";
+import { webSocketClusterSearch } from "./search.ts";
 import { findWebSocketCluster, listWebSocketClusters, type WebSocketClusterRow } from "./store.ts";
 
 /** All operations of WebSocket clusters, without those of their applications. */
@@ -72,8 +73,7 @@ export function webSocketClusterOperations(context: KindContext): Operation[] {
     routes.delete({
       description:
         "Answers at once. The cluster is `deleting` until it and its applications are gone; from then on a read answers 404.",
-      delete: (request) =>
-        deleteInstance(context, request, { kind: "websockets", noun: "WebSocket cluster" }),
+      delete: (request) => deleteInstance(context, request, webSocketClusterSearch),
     }),
     logs(context),
   ];

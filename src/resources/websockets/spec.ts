@@ -8,15 +8,15 @@ import type { ApplicationRow } from "./applications/store.ts";
 import type { WebSocketClusterRow } from "./store.ts";
 
 /** The spec, with the secrets of all applications in clear: only a plain secret can check a signature. */
-export function specOf(server: WebSocketClusterRow, { vault }: { vault: Vault }): RealtimeSpec {
+export function specOf(cluster: WebSocketClusterRow, { vault }: { vault: Vault }): RealtimeSpec {
   return {
     kind: "realtime",
-    id: server.id,
+    id: cluster.id,
     engines: ["realtime"],
     users: [],
-    exposure: { port: server.port, scope: "public", through: "engine" },
-    maxConnections: server.maxConnections,
-    applications: server.applications.map((application) => applicationOf(application, vault)),
+    exposure: { port: cluster.port, scope: "public", through: "engine" },
+    maxConnections: cluster.maxConnections,
+    applications: cluster.applications.map((application) => applicationOf(application, vault)),
   };
 }
 

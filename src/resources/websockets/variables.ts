@@ -5,12 +5,12 @@ import { loadWebSocketCluster } from "./store.ts";
 
 /** The address and the credentials, by the names that frameworks read; none for an application that is gone. */
 export async function webSocketVariables(context: KindContext, id: string): Promise<Record<string, string>> {
-  const [found] = await context.db<{ serverId: string }[]>`
-    select server_id as "serverId" from websocket_applications where id = ${id}`;
-  const server = found === undefined ? null : await loadWebSocketCluster(context.db, found.serverId);
-  const application = server?.applications.find((each) => each.id === id);
-  if (server === null || application === undefined) return {};
-  const url = new URL(urlOf("http", server, context.hosts.of(server.hostId)));
+  const [found] = await context.db<{ clusterId: string }[]>`
+    select server_id as "clusterId" from websocket_applications where id = ${id}`;
+  const cluster = found === undefined ? null : await loadWebSocketCluster(context.db, found.clusterId);
+  const application = cluster?.applications.find((each) => each.id === id);
+  if (cluster === null || application === undefined) return {};
+  const url = new URL(urlOf("http", cluster, context.hosts.of(cluster.hostId)));
   const values = {
     APP_ID: application.appId,
     APP_KEY: application.key,

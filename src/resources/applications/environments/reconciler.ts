@@ -5,7 +5,7 @@ import { failpoint } from "../../../lib/failpoint.ts";
 import { redactor } from "../../../lib/redaction.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
-import { watchDeletion } from "../../shared/deletion-watch.ts";
+import { watchObsolete } from "../../shared/obsolescence-watch.ts";
 import { isServed } from "../../shared/status.ts";
 import { ensureAnswered, ensureEdge, ensureRoute } from "../edge.ts";
 import { assertProcfileFits } from "../background-processes/bound.ts";
@@ -84,15 +84,15 @@ export function reconcileEnvironment(context: KindContext): Reconcile {
     const host = hosts.of(environment.hostId);
     if (environment.status === "deleting") return await removeEnvironment(context, host, environment);
     // An order to stop or to delete ends the waiting for a process.
-    const watch = watchDeletion(async () => hasEnded(await loadEnvironment(db, id), environment), signal);
+    const watch = watchObsolete(async () => isObsolete(await loadEnvironment(db, id), environment), signal);
     try {
-      const ends = AbortSignal.any([signal, watch.deleted]);
+      const ends = AbortSignal.any([signal, watch.obsolete]);
       const background = await backgroundRunsOf(db, id);
       return await besideRetired(context, host, environment, (processes) =>
         reconcile({ context, host, environment, processes, background, signal: ends }),
       );
     } catch (error) {
-      if (watch.deleted.aborted) return again(0, null);
+      if (watch.obsolete.aborted) return again(0, null);
       throw error;
     } finally {
       watch.end();
@@ -100,7 +100,7 @@ export function reconcileEnvironment(context: KindContext): Reconcile {
   };
 }
 
-function hasEnded(now: EnvironmentRow | undefined, { status }: EnvironmentRow): boolean {
+function isObsolete(now: EnvironmentRow | undefined, { status }: EnvironmentRow): boolean {
   return now === undefined || now.status === "deleting" || (now.status === "stopped" && status !== "stopped");
 }
 
@@ -269,7 +269,7 @@ async function promote(run: Run, order: Order, next: ApplicationProcess[]): Prom
   const { deployment, isRollout } = order;
   await context.db.begin(async (tx) => {
     const now = await lockEnvironment(tx, environment.organizationId, environment.id);
-    if (hasEnded(now, environment)) throw new Error("the environment was stopped meanwhile");
+    if (isObsolete(now, environment)) throw new Error("the environment was stopped meanwhile");
     const ids = next.map(({ id }) => id);
     await promoteProcesses(tx, environment.id, ids, environment.settings.shutdown_timeout);
     if (isRollout) await followProcfile(tx, environment.id, deployment.plan?.processes ?? []);

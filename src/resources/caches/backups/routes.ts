@@ -8,10 +8,10 @@ import { snapshotOperations } from "../../shared/backups/snapshot-routes.ts";
 import { newCacheClone, newCacheRestore } from "../../shared/restore-schema.ts";
 import { Routes } from "../../shared/routes.ts";
 import { cacheSnapshotResource } from "../../shared/snapshot-schema.ts";
-import { CACHES } from "../change.ts";
 import { cacheParams } from "../params.ts";
 import { renderCache } from "../render.ts";
 import { cacheResource, cacheStatuses } from "../schema.ts";
+import { cacheSearch } from "../search.ts";
 import { findCache, type CacheRow } from "../store.ts";
 import { cloneCache, restoreCache } from "./restore.ts";
 import { sourceOf } from "./source.ts";
@@ -27,7 +27,7 @@ export function cacheBackupOperations(context: KindContext): Operation[] {
       tag: "Cache Snapshots",
       idNoun: "CacheSnapshot",
       instance: "a cache",
-      search: CACHES,
+      search: cacheSearch,
       path: PATH,
       params: cacheParams,
       snapshotsPath: "/cache-snapshots",

@@ -2,7 +2,7 @@
 import type { Observation } from "../../../contracts/observation.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import type { KindContext } from "../../kind.ts";
-import { watchDeletion } from "../../shared/deletion-watch.ts";
+import { watchObsolete } from "../../shared/obsolescence-watch.ts";
 import { loginOf } from "../login.ts";
 import { StatementEnded, StatementRefused } from "../query/faults.ts";
 import { runStatement } from "../query/run.ts";
@@ -62,15 +62,15 @@ export async function maskData(
 ): Promise<Exclude<MaskResult, "none">> {
   const database = mask.database === null ? databases[0] : databases.find((name) => name === mask.database);
   if (database === undefined) return { failure: NO_DATABASE };
-  const watch = watchDeletion(isDeleting, signal);
+  const watch = watchObsolete(isDeleting, signal);
   try {
     const script = { text: mask.sql, isReadOnly: false, isScript: true, maxRows: 0 };
     const statement = { ...script, timeoutMs: MASK_TIMEOUT_SECONDS * 1_000 };
     await failpoint("reconcile.masking");
-    await runStatement({ ...login, database }, statement, AbortSignal.any([signal, watch.deleted]));
+    await runStatement({ ...login, database }, statement, AbortSignal.any([signal, watch.obsolete]));
     return "done";
   } catch (error) {
-    if (watch.deleted.aborted) return "deleted";
+    if (watch.obsolete.aborted) return "deleted";
     signal.throwIfAborted();
     if (!(error instanceof StatementRefused || error instanceof StatementEnded)) throw error;
     return { failure: `The data could not be masked: ${error.message}` };

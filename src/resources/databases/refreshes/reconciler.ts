@@ -4,7 +4,7 @@ import { failpoint } from "../../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
-import { watchDeletion } from "../../shared/deletion-watch.ts";
+import { watchObsolete } from "../../shared/obsolescence-watch.ts";
 import { withFreePort } from "../../shared/ports.ts";
 import { isServed } from "../../shared/status.ts";
 import { ensureLogin } from "../login.ts";
@@ -80,9 +80,9 @@ async function build(context: KindContext, building: Building, signal: AbortSign
   const { cluster, refresh, stage, driver } = building;
   const isDeleting = async () =>
     ((await loadDatabaseCluster(db, cluster.id))?.status ?? "deleting") === "deleting";
-  const watch = watchDeletion(isDeleting, signal);
+  const watch = watchObsolete(isDeleting, signal);
   try {
-    const ends = AbortSignal.any([signal, watch.deleted]);
+    const ends = AbortSignal.any([signal, watch.obsolete]);
     const seen = await driver.ensure(stageSpecOf(cluster, refresh, stage, context), ends);
     await failpoint("refresh.built");
     if (seen.restoreFailed === true) return await failed(context, building, seen.lastError);
@@ -100,7 +100,7 @@ async function build(context: KindContext, building: Building, signal: AbortSign
     await beginSwap(db, cluster, refresh, databases);
     return { result: { settled: true } };
   } catch (error) {
-    if (watch.deleted.aborted) return again(0, null);
+    if (watch.obsolete.aborted) return again(0, null);
     throw error;
   } finally {
     watch.end();

@@ -6,7 +6,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
-import { watchDeletion } from "../../shared/deletion-watch.ts";
+import { watchObsolete } from "../../shared/obsolescence-watch.ts";
 import { withFreePort } from "../../shared/ports.ts";
 import { isServed } from "../../shared/status.ts";
 import { specOf } from "../spec.ts";
@@ -69,10 +69,10 @@ async function ensureAll(
   cluster: DatabaseClusterRow,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const isOver = async () =>
+  const isObsolete = async () =>
     ((await loadDatabaseCluster(context.db, cluster.id))?.status ?? "deleting") === "deleting";
-  const watch = watchDeletion(isOver, signal);
-  const ends = AbortSignal.any([signal, watch.deleted]);
+  const watch = watchObsolete(isObsolete, signal);
+  const ends = AbortSignal.any([signal, watch.obsolete]);
   try {
     const seen = await Promise.all(
       cluster.replicas.map((replica) => driver.ensure(replicaSpecOf(cluster, replica, context), ends)),
@@ -81,7 +81,7 @@ async function ensureAll(
     const failed = seen.find((each) => !isServed(each));
     return failed === undefined ? { result: { settled: true } } : again(PAUSE_MS.failed, failed.lastError);
   } catch (error) {
-    if (watch.deleted.aborted) return again(0, null);
+    if (watch.obsolete.aborted) return again(0, null);
     throw error;
   } finally {
     watch.end();

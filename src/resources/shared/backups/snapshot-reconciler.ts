@@ -5,7 +5,7 @@ import { failpoint } from "../../../lib/failpoint.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { Database } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
-import { watchDeletion } from "../deletion-watch.ts";
+import { watchObsolete } from "../obsolescence-watch.ts";
 import { enqueueArchive } from "./archives.ts";
 import {
   eraseSnapshots,
@@ -35,12 +35,12 @@ export function reconcileSnapshot({ db, hosts }: Pick<KindContext, "db" | "hosts
 
 async function make(db: Database, driver: Driver, row: SnapshotRow, signal: AbortSignal): Promise<Outcome> {
   const { id, archiveId } = row;
-  const watch = watchDeletion(() => isDeleting(db, id), signal);
+  const watch = watchObsolete(() => isDeleting(db, id), signal);
   try {
     const { storedBytes, completedAt } = await driver.backUp(
       archiveId,
       id,
-      AbortSignal.any([signal, watch.deleted]),
+      AbortSignal.any([signal, watch.obsolete]),
     );
     await failpoint("snapshot.made");
     return {
@@ -51,7 +51,7 @@ async function make(db: Database, driver: Driver, row: SnapshotRow, signal: Abor
       },
     };
   } catch (error) {
-    if (watch.deleted.aborted) return { result: { settled: false, retryMs: 0, lastError: null } };
+    if (watch.obsolete.aborted) return { result: { settled: false, retryMs: 0, lastError: null } };
     if (signal.aborted || !(await isFinal(driver, row, error))) throw error;
     const reason = error instanceof PublicError ? error.message : "The backup could not be made.";
     return {

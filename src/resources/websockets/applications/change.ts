@@ -28,16 +28,16 @@ export async function changeApplication(
 ): Promise<ApplicationRow> {
   const { organizationId } = principal;
   return await db.begin(async (tx) => {
-    const { server, application } = await lockApplication(tx, organizationId, id);
-    refuseDeleting(server);
-    const others = server.applications.filter((each) => each.id !== id);
+    const { cluster, application } = await lockApplication(tx, organizationId, id);
+    refuseDeleting(cluster);
+    const others = cluster.applications.filter((each) => each.id !== id);
     const wanted = body.max_connections;
-    const share = wanted === undefined ? undefined : connectionsFor(server, others, wanted);
+    const share = wanted === undefined ? undefined : connectionsFor(cluster, others, wanted);
     const connections = share?.connections ?? application.max_connections;
     const settings = Object.assign(settingsOf(application), body, { max_connections: connections });
     await updateApplication(tx, id, settings);
-    if (share !== undefined) await takeConnections(tx, server.id, share);
-    if (hasMoreThanName(body)) await enqueueWebSocketCluster(tx, server);
+    if (share !== undefined) await takeConnections(tx, cluster.id, share);
+    if (hasMoreThanName(body)) await enqueueWebSocketCluster(tx, cluster);
     const event = changed(applicationOf({ id, name: body.name ?? application.name }), body);
     const about = { kind: APPLICATION_KIND, details: body, event };
     await recordRequest(tx, { principal, requestId, action: "update", ...about });
@@ -54,13 +54,13 @@ export async function deleteApplication(
   { principal, requestId, params: { id } }: Request<unknown>,
 ): Promise<void> {
   await db.begin(async (tx) => {
-    const { server, application } = await lockApplication(tx, principal.organizationId, id);
+    const { cluster, application } = await lockApplication(tx, principal.organizationId, id);
     // The deletion of the cluster removes the application.
-    if (server.status === "deleting") return;
+    if (cluster.status === "deleting") return;
     await eraseApplications(tx, [id]);
-    if (server.strategy === "evenly") await splitEvenly(tx, server.id);
-    await enqueueWebSocketCluster(tx, server);
-    const details = { name: application.name, server: server.id };
+    if (cluster.strategy === "evenly") await splitEvenly(tx, cluster.id);
+    await enqueueWebSocketCluster(tx, cluster);
+    const details = { name: application.name, server: cluster.id };
     const event = { type: "deleted" as const, resource: applicationOf(application) };
     const about = { kind: APPLICATION_KIND, details, event };
     await recordRequest(tx, { principal, requestId, action: "delete", ...about });

@@ -16,8 +16,8 @@ test.each([
   [custom, [20, 30], undefined, { strategy: "custom", connections: 50 }],
   [custom, [20, 30], 1, { strategy: "custom", connections: 1 }],
   [custom, [], undefined, { strategy: "custom", connections: 100 }],
-] as const)("in %j beside %j, for %p", (server, numbers, wanted, share) => {
-  expect(connectionsFor(server, others(...numbers), wanted)).toEqual(share);
+] as const)("in %j beside %j, for %p", (cluster, numbers, wanted, share) => {
+  expect(connectionsFor(cluster, others(...numbers), wanted)).toEqual(share);
 });
 
 test.each([
@@ -26,10 +26,10 @@ test.each([
   [custom, [60, 40], undefined, 0],
   [custom, [60], 41, 40],
   [custom, [], 101, 100],
-] as const)("in %j beside %j there are not enough for %p", (server, numbers, wanted, left) => {
+] as const)("in %j beside %j there are not enough for %p", (cluster, numbers, wanted, left) => {
   const error = (() => {
     try {
-      return connectionsFor(server, others(...numbers), wanted);
+      return connectionsFor(cluster, others(...numbers), wanted);
     } catch (thrown) {
       return thrown;
     }

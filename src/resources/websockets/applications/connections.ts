@@ -39,7 +39,11 @@ export function connectionsFor(
 }
 
 /** Writes the strategy and the even split, after the application's own number is written. */
-export async function takeConnections(tx: Transaction, serverId: string, { strategy }: Share): Promise<void> {
-  if (strategy === "evenly") await splitEvenly(tx, serverId);
-  else await setStrategy(tx, serverId, strategy);
+export async function takeConnections(
+  tx: Transaction,
+  clusterId: string,
+  { strategy }: Share,
+): Promise<void> {
+  if (strategy === "evenly") await splitEvenly(tx, clusterId);
+  else await setStrategy(tx, clusterId, strategy);
 }

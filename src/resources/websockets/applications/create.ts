@@ -24,7 +24,7 @@ export async function createApplication(
 ): Promise<{ row: ApplicationRow; isReplayed: boolean }> {
   const { principal, requestId, body, params } = request;
   const { organizationId } = principal;
-  const settings = { serverId: params.id, settings: body, maxConnections: 1 };
+  const settings = { clusterId: params.id, settings: body, maxConnections: 1 };
   const values = newApplicationValues(context, settings);
   return await createOnce(context.db, {
     organizationId,
@@ -57,28 +57,28 @@ async function insertInto(
   values: ApplicationValues,
   wanted: number | undefined,
 ): Promise<ApplicationRow> {
-  const server = await lockWebSocketCluster(tx, organizationId, values.serverId);
-  refuseDeleting(server);
-  if (server.applications.length >= MAX_APPLICATIONS) {
+  const cluster = await lockWebSocketCluster(tx, organizationId, values.clusterId);
+  refuseDeleting(cluster);
+  if (cluster.applications.length >= MAX_APPLICATIONS) {
     throw new ApiError(409, `A WebSocket cluster has at most ${MAX_APPLICATIONS} applications.`);
   }
-  const share = connectionsFor(server, server.applications, wanted);
+  const share = connectionsFor(cluster, cluster.applications, wanted);
   const row = await insertApplication(tx, { ...values, max_connections: share.connections });
-  await takeConnections(tx, server.id, share);
-  await enqueueWebSocketCluster(tx, server);
+  await takeConnections(tx, cluster.id, share);
+  await enqueueWebSocketCluster(tx, cluster);
   return (await findApplication(tx, organizationId, row.id)) ?? row;
 }
 
 /** All properties of a new application, with a newly generated key and secret. */
 export function newApplicationValues(
   { vault }: KindContext,
-  request: { serverId: string; settings: NewApplication; maxConnections: number },
+  request: { clusterId: string; settings: NewApplication; maxConnections: number },
 ): ApplicationValues {
   const { settings } = request;
   const id = newId("wsa");
   return {
     id,
-    serverId: request.serverId,
+    clusterId: request.clusterId,
     key: newKey(),
     sealedSecret: vault.seal(newPassword(), id),
     ...settings,

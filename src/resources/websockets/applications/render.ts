@@ -20,7 +20,7 @@ export function renderApplication(
       created_at: application.createdAt,
       ...credentialsOf(application, context, principal),
     },
-    relationships: { server: { data: { id: application.serverId, type: "websocketServers" } } },
+    relationships: { server: { data: { id: application.clusterId, type: "websocketServers" } } },
     meta: {
       former_secrets: stillGood(application.formerSecrets, Date.now()).map(({ expiresAt }) => ({
         expires_at: expiresAt,

@@ -35,11 +35,11 @@ export async function rotateSecret(
     id,
     request: idempotency,
     async create(tx) {
-      const { server, application } = await lockApplication(tx, organizationId, id);
-      refuseDeleting(server);
+      const { cluster, application } = await lockApplication(tx, organizationId, id);
+      refuseDeleting(cluster);
       const formerSecrets = formerAfter(application, body.grace_seconds, Date.now());
       await writeSecrets(tx, id, { sealedSecret: vault.seal(newPassword(), id), formerSecrets });
-      await enqueueWebSocketCluster(tx, server);
+      await enqueueWebSocketCluster(tx, cluster);
       const about = { kind: APPLICATION_KIND, details: body };
       const event = changed(applicationOf(application), ["secret"]);
       await recordRequest(tx, { principal, requestId, action: "rotate-secret", ...about, event });

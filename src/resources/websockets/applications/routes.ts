@@ -14,7 +14,7 @@ import { rotateSecret } from "./rotate.ts";
 import { applicationChange, applicationResource, newApplication, secretRotation } from "./schema.ts";
 import { findApplication, listApplications, type ApplicationRow } from "./store.ts";
 
-const pathInServer = "/websocket-servers/:id/applications";
+const pathInCluster = "/websocket-servers/:id/applications";
 
 type ApplicationRoutes = Routes<ApplicationRow, typeof webSocketClusterParams, typeof applicationParams>;
 
@@ -28,7 +28,7 @@ export function applicationOperations(context: KindContext): Operation[] {
     noun: "WebSocket application",
     shortNoun: "application",
     phrases: { one: "a WebSocket application", many: "the applications of a WebSocket cluster" },
-    collection: { path: pathInServer, params: webSocketClusterParams },
+    collection: { path: pathInCluster, params: webSocketClusterParams },
     item: { path: "/websocket-applications/:id", params: applicationParams, idOf: ({ id }) => id },
     schema: applicationResource,
     relatedSchema: webSocketClusterResource,
@@ -37,9 +37,9 @@ export function applicationOperations(context: KindContext): Operation[] {
     render: (row, principal) => renderApplication(row, context, principal),
     async related(_wanted, [application], { principal, params }) {
       // A list may be empty; its path names the cluster.
-      const serverId = application?.serverId ?? String(params.id);
-      const server = await findWebSocketCluster(db, principal.organizationId, serverId);
-      return server === undefined ? [] : [renderWebSocketCluster(server, context)];
+      const clusterId = application?.clusterId ?? String(params.id);
+      const cluster = await findWebSocketCluster(db, principal.organizationId, clusterId);
+      return cluster === undefined ? [] : [renderWebSocketCluster(cluster, context)];
     },
   });
   return [

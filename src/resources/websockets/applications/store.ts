@@ -16,7 +16,7 @@ export interface FormerSecret {
 export interface ApplicationValues extends ApplicationSettings {
   id: string;
   /** The cluster of the application. */
-  serverId: string;
+  clusterId: string;
   key: string;
   sealedSecret: string;
 }
@@ -32,7 +32,7 @@ export interface ApplicationRow extends ApplicationValues {
 
 /** The settings of an application that a customer may change. */
 export function settingsOf(application: ApplicationRow): ApplicationSettings {
-  const { id: _id, serverId: _serverId, appId: _appId, createdAt: _createdAt, ...rest } = application;
+  const { id: _id, clusterId: _clusterId, appId: _appId, createdAt: _createdAt, ...rest } = application;
   const { key: _key, sealedSecret: _sealed, formerSecrets: _former, ...settings } = rest;
   return settings;
 }
@@ -42,7 +42,7 @@ const CREATED_AT = `to_char(a.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:
 /** Constants, safe to insert into a statement. */
 const COLUMNS = SETTINGS.join(", ");
 const SELECT = `
-  select a.id, a.server_id as "serverId", a.app_id as "appId", a.key, a.sealed_secret as "sealedSecret",
+  select a.id, a.server_id as "clusterId", a.app_id as "appId", a.key, a.sealed_secret as "sealedSecret",
          a.former_secrets as "formerSecrets", ${SETTINGS.map((name) => `a.${name}`).join(", ")},
          ${CREATED_AT} as "createdAt"
   from websocket_applications a`;
@@ -53,10 +53,10 @@ export const APPLICATIONS_OF_SERVER = `
 
 /** Adds an application. */
 export async function insertApplication(tx: Transaction, values: ApplicationValues): Promise<ApplicationRow> {
-  const { id, serverId, key, sealedSecret, ...settings } = values;
+  const { id, clusterId, key, sealedSecret, ...settings } = values;
   const [row] = await tx<{ appId: string; createdAt: string }[]>`
     insert into websocket_applications as a (id, server_id, key, sealed_secret, ${tx.unsafe(COLUMNS)})
-    select ${id}, ${serverId}, ${key}, ${sealedSecret}, ${tx.unsafe(COLUMNS)}
+    select ${id}, ${clusterId}, ${key}, ${sealedSecret}, ${tx.unsafe(COLUMNS)}
     from json_populate_record(null::websocket_applications, ${settings}::json)
     returning app_id as "appId", ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
@@ -78,15 +78,15 @@ export async function findApplication(
 /** A page of the cluster's applications, the oldest first, and the number of applications on all pages. */
 export async function listApplications(
   db: Database,
-  serverId: string,
+  clusterId: string,
   page: Page,
 ): Promise<{ rows: ApplicationRow[]; total: number }> {
   const [rows, counted] = await Promise.all([
     db<ApplicationRow[]>`
-      ${db.unsafe(SELECT)} where a.server_id = ${serverId}
+      ${db.unsafe(SELECT)} where a.server_id = ${clusterId}
       order by a.id limit ${page.size} offset ${(page.number - 1) * page.size}`,
     db<{ total: number }[]>`
-      select count(*)::int as total from websocket_applications where server_id = ${serverId}`,
+      select count(*)::int as total from websocket_applications where server_id = ${clusterId}`,
   ]);
   return { rows, total: counted[0]?.total ?? 0 };
 }
@@ -116,12 +116,12 @@ export async function writeSecrets(
 }
 
 /** Splits the cluster's connections evenly over its applications; the remainder stays unused. */
-export async function splitEvenly(tx: Transaction, serverId: string): Promise<void> {
+export async function splitEvenly(tx: Transaction, clusterId: string): Promise<void> {
   await tx`
     update websocket_applications
     set max_connections = s.max_connections
-      / (select count(*) from websocket_applications where server_id = ${serverId})
-    from websocket_servers s where s.id = ${serverId} and server_id = ${serverId}`;
+      / (select count(*) from websocket_applications where server_id = ${clusterId})
+    from websocket_servers s where s.id = ${clusterId} and server_id = ${clusterId}`;
 }
 
 /** Removes all rows of applications; only their audit stays. */
@@ -134,9 +134,9 @@ export async function eraseApplications(tx: Transaction, ids: readonly string[])
 }
 
 /** Removes all rows of a cluster's applications. */
-export async function eraseApplicationsOf(tx: Transaction, serverId: string): Promise<void> {
+export async function eraseApplicationsOf(tx: Transaction, clusterId: string): Promise<void> {
   const rows = await tx<{ id: string }[]>`
-    select id from websocket_applications where server_id = ${serverId} order by id`;
+    select id from websocket_applications where server_id = ${clusterId} order by id`;
   await eraseApplications(
     tx,
     rows.map(({ id }) => id),

@@ -55,8 +55,8 @@ function ofApplication(context: KindContext): Operation {
     async find(organizationId, id) {
       const application = await findApplication(context.db, organizationId, id);
       if (application === undefined) return undefined;
-      const { createdAt, serverId } = application;
-      const cluster = await findWebSocketCluster(context.db, organizationId, serverId);
+      const { createdAt, clusterId } = application;
+      const cluster = await findWebSocketCluster(context.db, organizationId, clusterId);
       return cluster && { id, createdAt, hostId: cluster.hostId };
     },
     render: async ({ id }, read) => renderCommon(await read(id)),

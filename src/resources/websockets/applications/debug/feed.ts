@@ -10,7 +10,7 @@ const RETRY_MS = 250;
 /** The application, and the host of its cluster. */
 export interface FollowedApplication {
   id: string;
-  serverId: string;
+  clusterId: string;
   host: Pick<ServedHost, "driver" | "observedStates">;
 }
 
@@ -47,9 +47,9 @@ export class Feed {
 
   /** Passes reports on until the server ends them. Never rejects. */
   async #follow(signal: AbortSignal): Promise<void> {
-    const { id, serverId, host } = this.#application;
+    const { id, clusterId, host } = this.#application;
     try {
-      for await (const event of host.driver.debug(serverId, id, signal)) {
+      for await (const event of host.driver.debug(clusterId, id, signal)) {
         if (event.type === "watching") this.#become("running");
         else this.#pass(event);
       }
@@ -77,8 +77,8 @@ function announcementOf(state: WatchState): Observed {
 }
 
 /** The state of the application's cluster, as its host observed it last; asking wakes nothing. */
-export function stateOf({ serverId, host }: FollowedApplication): WatchState {
-  switch (host.observedStates.of(serverId)?.state) {
+export function stateOf({ clusterId, host }: FollowedApplication): WatchState {
+  switch (host.observedStates.of(clusterId)?.state) {
     case "running":
     case "draining":
       return "running";

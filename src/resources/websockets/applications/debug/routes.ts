@@ -72,10 +72,10 @@ function publish(context: KindContext): Operation {
     canConflict: true,
     success: { status: 200, description: "The event was published.", schema: publishedDocument },
     async handle({ principal, params: { id }, body, requestId }) {
-      const { application, server } = await found(context, principal.organizationId, id);
+      const { application, cluster } = await found(context, principal.organizationId, id);
       const { appId, key, sealedSecret } = application;
       const by = { appId, key, secret: context.vault.open(sealedSecret, id) };
-      const url = urlOf("http", server, context.hosts.of(server.hostId));
+      const url = urlOf("http", cluster, context.hosts.of(cluster.hostId));
       const count = await publishTestEvent(url, by, body);
       // Without the data, which may be personal.
       const details = { channel: body.channel, name: body.name };
@@ -91,19 +91,19 @@ async function found(
   { db }: KindContext,
   organizationId: string,
   id: string,
-): Promise<{ application: ApplicationRow; server: WebSocketClusterRow }> {
+): Promise<{ application: ApplicationRow; cluster: WebSocketClusterRow }> {
   const application = await findApplication(db, organizationId, id);
   if (application === undefined) throw notFound("WebSocket application");
-  const server = await findWebSocketCluster(db, organizationId, application.serverId);
-  if (server === undefined) throw notFound("WebSocket application");
-  return { application, server };
+  const cluster = await findWebSocketCluster(db, organizationId, application.clusterId);
+  if (cluster === undefined) throw notFound("WebSocket application");
+  return { application, cluster };
 }
 
 function followedOf(
   { hosts }: KindContext,
-  { application: { id }, server }: Awaited<ReturnType<typeof found>>,
+  { application: { id }, cluster }: Awaited<ReturnType<typeof found>>,
 ): FollowedApplication {
-  return { id, serverId: server.id, host: hosts.of(server.hostId) };
+  return { id, clusterId: cluster.id, host: hosts.of(cluster.hostId) };
 }
 
 function documentOf(followed: FollowedApplication, watchers: number) {
