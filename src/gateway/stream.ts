@@ -38,6 +38,11 @@ export interface ClientStream extends Stream {
   readonly acceptedAtMs: number;
   /** Null while the connection is in clear. */
   readonly tls: TlsInfo | null;
+  /**
+   * Whether the protocol handler has read requests that are unanswered. With these, as with unread bytes, the client
+   * waits for its engine even when it sends nothing more, since it may still read.
+   */
+  hasUnanswered: boolean;
   /** Whether the gateway has a certificate. */
   readonly canStartTls: boolean;
   /** Whether TLS is compulsory: in clear this client may do nothing but begin TLS. */

@@ -193,6 +193,19 @@ test("a client that leaves is not waited for", async () => {
   expect(await stage.loop.rejectionOf(connecting)).toBeInstanceOf(StreamEnded);
 });
 
+test("a client that ends its sending behind a request is waited for until its connection breaks", async () => {
+  const [first, second] = [await stage.waiting(), await stage.waiting()];
+  for (const { peer } of [first, second]) {
+    peer.send("a request");
+    peer.shutdown();
+  }
+  await stage.loop.until(() => first.client.hasUnread() && second.client.hasUnread());
+  first.peer.reset();
+  expect(await stage.loop.rejectionOf(first.connecting)).toBeInstanceOf(StreamEnded);
+  stage.start();
+  (await stage.loop.of(second.connecting)).end();
+});
+
 test("a new host is asked once more, for the clients that still wait", async () => {
   const { connecting } = await stage.waiting();
   stage.become("asleep");

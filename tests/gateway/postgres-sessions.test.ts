@@ -164,6 +164,14 @@ describe("sleep", () => {
     expect(errorOf(await lost)).toMatchObject({ C: "57P01" });
   });
 
+  test("serves an unused session that sends a query and the end of its sending", async () => {
+    const { client } = await openRaw();
+    await gateway.sleep();
+    client.socket.end(query("select 1"));
+    expect((await client.until("Z")).map(({ type }) => type)).toEqual(["T", "D", "C", "Z"]);
+    expect(gateway.wakes).toHaveLength(1);
+  });
+
   test("passes only the engine's own refusal to a session that was not used yet", async () => {
     const { client } = await openRaw();
     await gateway.drain();

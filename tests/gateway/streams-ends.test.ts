@@ -37,14 +37,14 @@ test("the holder of a client is notified at once when it disconnects", async () 
   for (const leave of [(peer: Peer) => peer.close(), (peer: Peer) => peer.reset()]) {
     const { client, peer } = await loop.client();
     let calls = 0;
-    client.onGone(() => (calls += 1));
-    const forget = client.onGone(() => (calls += 100));
+    client.onPeerEnd(() => (calls += 1));
+    const forget = client.onPeerEnd(() => (calls += 100));
     forget();
     await loop.rest();
     expect(calls).toBe(0);
     leave(peer);
     await loop.until(() => calls > 0);
-    client.onGone(() => (calls += 10));
+    client.onPeerEnd(() => (calls += 10));
     expect(calls).toBe(11);
     client.end();
     client.close();
@@ -55,11 +55,25 @@ test("the holder of a client is notified at once when it disconnects", async () 
 test("the holder of a client is notified when other code ends it", async () => {
   const { client, peer } = await loop.client();
   let calls = 0;
-  client.onGone(() => (calls += 1));
+  client.onPeerEnd(() => (calls += 1));
   client.end();
   expect(calls).toBe(1);
   client.close();
   peer.close();
+});
+
+test("the end of the peer's sending is no end of the connection, and a broken connection is", async () => {
+  const { client, peer } = await loop.client();
+  const calls: string[] = [];
+  client.onPeerEnd(() => calls.push("peer end"));
+  client.onGone(() => calls.push("gone"));
+  peer.shutdown();
+  await loop.until(() => calls.length > 0);
+  expect([calls, client.isEnded]).toEqual([["peer end"], false]);
+  client.onPeerEnd(() => calls.push("late"));
+  peer.reset();
+  await loop.until(() => client.isEnded);
+  expect(calls).toEqual(["peer end", "late", "gone"]);
 });
 
 test("a deadline ends every wait for the client, and may be cancelled", async () => {

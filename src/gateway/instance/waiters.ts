@@ -49,11 +49,30 @@ export class Waiters {
       };
       const timer = this.#timers.after(ms, done);
       waiting?.add(done);
-      const forget = client.onGone(() => {
+      const forget = whenLeft(client, () => {
         timer.cancel();
         waiting?.delete(done);
         reject(new StreamEnded());
       });
     });
   }
+}
+
+/**
+ * Calls `action` once when the client goes away. A client with unanswered requests that sends nothing more may still read
+ * the answers, and goes away only with its connection.
+ * @returns a function that cancels that.
+ */
+function whenLeft(client: ClientSocket, action: () => void): () => void {
+  const isOwed = () => client.hasUnanswered || client.hasUnread();
+  if (isOwed()) return client.onGone(action);
+  let forgetGone: (() => void) | null = null;
+  const forgetPeerEnd = client.onPeerEnd(() => {
+    if (isOwed()) forgetGone = client.onGone(action);
+    else action();
+  });
+  return () => {
+    forgetPeerEnd();
+    forgetGone?.();
+  };
 }

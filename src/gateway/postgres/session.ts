@@ -100,6 +100,7 @@ export class Session<C extends ClientStream, E extends Stream> {
     const { startup, proof } = this.#beginning;
     const said = await this.#client.read(1);
     if (said[0] === TERMINATE) return "closed";
+    this.#client.hasUnanswered = true;
     const { engine, engineKey } = await logIn(this.#client, this.#backend, startup, { proof, login: null });
     this.#engine = engine;
     this.#pid = engineKey.pid;

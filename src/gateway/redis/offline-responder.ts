@@ -135,6 +135,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     if (this.#session.login === null) return null;
     if (this.#isLoginOver) return this.#refuse();
     this.#flush();
+    this.#client.hasUnanswered = true;
     return this.#attached(await replaySession(this.#client, this.#backend, this.#session));
   }
 

@@ -27,6 +27,7 @@ export class ClientSocket extends SocketStream implements ClientStream {
   readonly acceptedAtMs: number;
   /** Called when the client has logged in; throws when the client may not stay. */
   onIdentified: (() => void) | null = null;
+  hasUnanswered = false;
   /** When the client or its engine sent bytes last, by the gateway's clock, in milliseconds. */
   usedAtMs: number;
   readonly #policy: TlsPolicy;

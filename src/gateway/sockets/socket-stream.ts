@@ -5,6 +5,7 @@ import type { Consumer } from "./consumer.ts";
 import type { SocketOwner } from "./handlers.ts";
 import { UnreadBytes } from "./unread-bytes.ts";
 import { Outbox } from "./outbox.ts";
+import { ReadingSwitch } from "./reading-switch.ts";
 import type { SocketPool } from "./socket-pool.ts";
 import type { Timer } from "./timers.ts";
 import { Waits } from "./waits.ts";
@@ -25,8 +26,7 @@ export class SocketStream implements Stream, SocketOwner {
   #consumer: Consumer | null = null;
   #isPaused = false;
   #isFeedDue = false;
-  /** Whether the runtime reads from the kernel. */
-  #isReading = true;
+  readonly #reading = new ReadingSwitch();
   #isEnding = false;
   /** The peer sends nothing more. */
   #isPeerDone = false;
@@ -116,11 +116,17 @@ export class SocketStream implements Stream, SocketOwner {
     this.#letGo();
   }
 
-  /** Calls `action` once when the peer has gone or the stream has ended; the returned function cancels that. */
+  /** Calls `action` once when the peer sends nothing more, or as `onGone` does; the returned function cancels that. */
+  onPeerEnd(action: () => void): () => void {
+    const forget = this.#waits.onPeerEnd(action, this.isEnded || this.#isPeerDone);
+    this.#regulate();
+    return forget;
+  }
+
+  /** Calls `action` once when nothing can be written any more; the returned function cancels that. */
   onGone(action: () => void): () => void {
-    const forget = this.#waits.onGone(action);
-    if (this.isEnded || this.#isPeerDone) this.#waits.notifyGone();
-    else this.#regulate();
+    const forget = this.#waits.onGone(action, this.isEnded);
+    this.#regulate();
     return forget;
   }
 
@@ -174,7 +180,7 @@ export class SocketStream implements Stream, SocketOwner {
     if (this.#isEnding) return this.hasUnsent ? undefined : this.close();
     if (this.#consumer !== null) return this.#feedSoon();
     if (this.#waits.read !== null) return this.#break();
-    this.#waits.notifyGone();
+    this.#waits.notifyPeerEnd();
   }
 
   /** The runtime has closed the socket. */
@@ -194,8 +200,7 @@ export class SocketStream implements Stream, SocketOwner {
   /** Goes on with a socket that decrypts the bytes of the former; all bytes so far have been taken. */
   protected replaceSocket(socket: Socket<SocketOwner>): void {
     this.socket = socket;
-    this.#isReading = true;
-    socket.resume();
+    this.#reading.restart(socket);
     this.#regulate();
   }
 
@@ -207,10 +212,9 @@ export class SocketStream implements Stream, SocketOwner {
       this.#break();
       throw new StreamEnded();
     }
-    await new Promise<void>((resolve, reject) => {
-      this.#waits.read = { length, resolve, reject };
-      this.#regulate();
-    });
+    const arrival = this.#waits.until(length);
+    this.#regulate();
+    await arrival;
   }
 
   #fulfilled(bytes: Uint8Array): Uint8Array {
@@ -284,10 +288,7 @@ export class SocketStream implements Stream, SocketOwner {
 
   /** Has the runtime read from the kernel, or not. */
   #regulate(): void {
-    if (this.#isClosed || this.socket === null || this.#isReading === this.#mayRead) return;
-    this.#isReading = !this.#isReading;
-    if (this.#isReading) this.socket.resume();
-    else this.socket.pause();
+    if (!this.#isClosed && this.socket !== null) this.#reading.turn(this.#mayRead, this.socket);
   }
 
   get #mayRead(): boolean {

@@ -10,17 +10,32 @@ export interface PendingRead {
 
 export class Waits {
   read: PendingRead | null = null;
+  readonly #onPeerEnd = new Set<() => void>();
   readonly #onGone = new Set<() => void>();
 
   /** Whether anybody waits for the end of the connection. */
   get isHeld(): boolean {
-    return this.#onGone.size > 0;
+    return this.#onPeerEnd.size + this.#onGone.size > 0;
   }
 
-  /** @returns a function that removes the callback. */
-  onGone(action: () => void): () => void {
-    this.#onGone.add(action);
-    return () => this.#onGone.delete(action);
+  /**
+   * @param isOver whether the peer sends nothing more already.
+   * @returns a function that removes the callback.
+   */
+  onPeerEnd(action: () => void, isOver: boolean): () => void {
+    return add(this.#onPeerEnd, action, isOver);
+  }
+
+  /** @param isOver whether nothing can be written any more already. @returns as `onPeerEnd`. */
+  onGone(action: () => void, isOver: boolean): () => void {
+    return add(this.#onGone, action, isOver);
+  }
+
+  /** Begins the read. @throws StreamEnded by `failRead`. */
+  until(length: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.read = { length, resolve, reject };
+    });
   }
 
   /** @param unread the count of unread bytes. */
@@ -37,15 +52,31 @@ export class Waits {
     read?.reject(new StreamEnded());
   }
 
-  /** Calls each `onGone` callback once. */
+  /** Calls each `onPeerEnd` callback once. */
+  notifyPeerEnd(): void {
+    callOnce(this.#onPeerEnd);
+  }
+
+  /** Calls each callback once: a peer to which nothing can be sent has ended as well. */
   notifyGone(): void {
-    const actions = [...this.#onGone];
-    this.#onGone.clear();
-    for (const action of actions) action();
+    callOnce(this.#onPeerEnd);
+    callOnce(this.#onGone);
   }
 
   failAll(): void {
     this.failRead();
     this.notifyGone();
   }
+}
+
+function add(callbacks: Set<() => void>, action: () => void, isOver: boolean): () => void {
+  if (isOver) action();
+  else callbacks.add(action);
+  return () => callbacks.delete(action);
+}
+
+function callOnce(callbacks: Set<() => void>): void {
+  const actions = [...callbacks];
+  callbacks.clear();
+  for (const action of actions) action();
 }

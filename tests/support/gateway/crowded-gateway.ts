@@ -19,7 +19,7 @@ void new Listener(
   (socket) => {
     const stream = new SocketStream(pool);
     stream.adopt(socket);
-    stream.onGone(() => stream.end());
+    stream.onPeerEnd(() => stream.end());
     stream.write(Buffer.from("welcome"));
   },
 );

@@ -149,7 +149,7 @@ export abstract class HandlerGateway {
     };
     this.clients.add(client);
     this.#open.add(client);
-    client.onGone(() => this.#open.delete(client));
+    client.onPeerEnd(() => this.#open.delete(client));
     this.#handler(client, this.backend)
       .catch((error: unknown) => this.faults.push(error))
       .finally(() => this.clients.delete(client));
