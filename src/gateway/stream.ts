@@ -28,6 +28,8 @@ export interface TlsInfo {
   alpn: string | null;
   /** The `tls-server-end-point` channel binding of the server's certificate (RFC 5929). */
   endPointHash: Uint8Array;
+  /** The SHA-256 hash of the server's certificate. */
+  fingerprint: Uint8Array;
 }
 
 /** The client's end. */

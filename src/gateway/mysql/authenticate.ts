@@ -11,7 +11,7 @@ import {
 } from "./handshake-response.ts";
 import { NATIVE_PASSWORD, passwordHashOf } from "../../lib/native-password.ts";
 import type { PacketStream } from "./packets.ts";
-import { hashByFormer, verifierOf } from "./users.ts";
+import { provedFormer, verifierOf, type ProvedPassword } from "./users.ts";
 
 /** The login timeout of MariaDB. */
 export const LOGIN_MS = 10_000;
@@ -64,7 +64,7 @@ export async function readToken(
 }
 
 /**
- * SHA1(password) of the user, recovered from the token. Before a refusal the users are refreshed from a running engine,
+ * The password that the token proves. Before a refusal the users are refreshed from a running engine,
  * since customers change passwords there; a sleeping engine is not woken.
  * @throws ProtocolError for a wrong password and for an unknown user alike; EngineUnavailable, StreamEnded.
  */
@@ -73,11 +73,13 @@ export async function authenticate<C extends ClientStream, E extends Stream>(
   backend: Backend<C, E>,
   user: string,
   token: Uint8Array,
-): Promise<Uint8Array> {
+): Promise<ProvedPassword> {
   const check = () => {
     const verifier = verifierOf(backend.entry, user);
     const passwordHash = passwordHashOf(token, salt, verifier ?? NOBODY);
-    return verifier === null ? null : (passwordHash ?? hashByFormer(backend.entry, user, token, salt));
+    if (verifier === null) return null;
+    if (passwordHash !== null) return { verifier, passwordHash };
+    return provedFormer(backend.entry, user, token, salt);
   };
   const known = check();
   if (known !== null) return known;

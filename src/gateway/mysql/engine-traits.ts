@@ -11,6 +11,8 @@ export interface EngineTraits {
   extendedCapabilities: number;
   /** The lowest byte of the collation's id. */
   collation: number;
+  /** Whether the OK of a login proves the certificate to clients with TLS. */
+  provesCertificate: boolean;
 }
 
 /**
@@ -35,5 +37,6 @@ export function traitsOf({ version }: { version: string }): EngineTraits {
     capabilities: MARIADB_CAPABILITIES,
     extendedCapabilities: MARIADB_EXTENDED | (hasUnitResults ? BULK_UNIT_RESULTS : 0),
     collation: UTF8MB4_GENERAL_CI,
+    provesCertificate: major > 11 || (major === 11 && minor >= 4),
   };
 }

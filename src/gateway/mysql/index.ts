@@ -3,6 +3,7 @@ import { EngineUnavailable, TooManyClients, type Backend, type ProtocolHandler }
 import { StreamEnded, type ClientStream, type Stream } from "../stream.ts";
 import { Answers } from "./answers.ts";
 import { authenticate, LOGIN_MS, readHandshakeResponse, readToken, type Candidate } from "./authenticate.ts";
+import { withCertificateProof, type CertificateProof } from "./certificate-proof.ts";
 import { usersWithPasswords } from "./change-user.ts";
 import { traitsOf } from "./engine-traits.ts";
 import { badHandshake, errorPayload, ProtocolError, tooManyConnections, unavailable } from "./errors.ts";
@@ -38,13 +39,17 @@ async function serve<C extends ClientStream, E extends Stream>(
   client.setDeadline(LOGIN_MS);
   // The engine's own number would cost a connection to the engine for each client before its login.
   const threadId = makeThreadId();
-  packets.send(greetingPayload({ threadId, salt }, traitsOf(backend.entry.engine), client.canStartTls));
+  const traits = traitsOf(backend.entry.engine);
+  packets.send(greetingPayload({ threadId, salt }, traits, client.canStartTls));
   const response = await readHandshakeResponse(candidate);
   const token = await readToken(candidate, response);
-  const passwordHash = await authenticate(candidate, backend, response.user, token);
+  const { verifier, passwordHash } = await authenticate(candidate, backend, response.user, token);
   client.identified();
   client.setDeadline(null);
-  await pass(candidate, backend, threadId, await logIn(client, backend, response, passwordHash));
+  const session = await logIn(client, backend, response, passwordHash);
+  const fingerprint = traits.provesCertificate ? client.tls?.fingerprint : undefined;
+  const proved = fingerprint === undefined ? null : { verifier, salt, fingerprint };
+  await pass(candidate, backend, threadId, session, proved);
 }
 
 async function pass<C extends ClientStream, E extends Stream>(
@@ -52,11 +57,12 @@ async function pass<C extends ClientStream, E extends Stream>(
   backend: Backend<C, E>,
   threadId: number,
   session: Session<E>,
+  proved: CertificateProof | null,
 ): Promise<void> {
   const threadIds = threadIdsOf(backend);
   threadIds.set(threadId, session.threadId);
   try {
-    packets.send(session.answer);
+    packets.send(proved === null ? session.answer : withCertificateProof(session.answer, proved));
     backend.loggedIn(client, session.threadId);
     const answers = new Answers(session.deprecatesEof);
     const framer = new MysqlFramer(usersWithPasswords(backend), threadIds, answers);

@@ -56,19 +56,20 @@ export class PayloadReader {
 
   /** The bytes after a length-encoded length. */
   lengthEncoded(): Uint8Array {
-    return this.bytes(this.#lengthEncodedLength());
+    return this.bytes(this.lengthEncodedNumber());
   }
 
   rest(): Uint8Array {
     return this.bytes(this.#payload.length - this.#offset);
   }
 
-  #lengthEncodedLength(): number {
+  /** A length-encoded number of at most three bytes. */
+  lengthEncodedNumber(): number {
     const first = this.uint(1);
     if (first < 0xfb) return first;
     if (first === 0xfc) return this.uint(2);
     if (first === 0xfd) return this.uint(3);
-    // No payload is long enough for the form with eight bytes.
+    // No payload here is long enough, or has a number so large, for the form with eight bytes.
     throw new MalformedPayload();
   }
 }

@@ -18,16 +18,21 @@ export function verifierOf({ users }: Route, name: string): Uint8Array | null {
   return user === undefined ? null : parseVerifier(user.verifier);
 }
 
-/**
- * SHA1(password) of the current password, for a client that proves the former password while it is valid; null for any
- * other client.
- */
-export function hashByFormer(
+/** The password that a client has proved, and the key for its login at the engine. */
+export interface ProvedPassword {
+  /** SHA1(SHA1(password)) of the client's own password. */
+  verifier: Uint8Array;
+  /** SHA1(password) of the current password, which the engine has. */
+  passwordHash: Uint8Array;
+}
+
+/** For a client that proves the former password while it is valid; null for any other client. */
+export function provedFormer(
   { users }: Route,
   name: string,
   token: Uint8Array,
   salt: Uint8Array,
-): Uint8Array | null {
+): ProvedPassword | null {
   const user = users.find((each) => each.name === name);
   const former = user === undefined ? null : validFormer(user);
   if (user === undefined || former?.sealedKey === undefined) return null;
@@ -36,5 +41,5 @@ export function hashByFormer(
   const formerHash = passwordHashOf(token, salt, verifier);
   if (formerHash === null) return null;
   const passwordHash = openLoginKey(former.sealedKey, formerHash, user.verifier);
-  return isHashOf(passwordHash, current) ? passwordHash : null;
+  return isHashOf(passwordHash, current) ? { verifier, passwordHash } : null;
 }

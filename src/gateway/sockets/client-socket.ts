@@ -83,7 +83,8 @@ export class ClientSocket extends SocketStream implements ClientStream {
       return this.#refuse(NO_APPLICATION_PROTOCOL);
     const certificate = certificates.find(serverName);
     await this.#shakeHands(certificate, selected);
-    this.#tls = { serverName, alpn: selected, endPointHash: certificate.endPointHash };
+    const { endPointHash, fingerprint } = certificate;
+    this.#tls = { serverName, alpn: selected, endPointHash, fingerprint };
     this.#tlsAtMs = this.nowMs;
   }
 

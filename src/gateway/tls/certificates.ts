@@ -1,5 +1,5 @@
 // The certificates of the gateway, chosen by the server name that a client asks for (SNI).
-import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
+import { createHash, createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
 import type { TLSOptions } from "bun";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
 import { messageOf } from "../../lib/errors.ts";
@@ -26,6 +26,8 @@ export interface ShownCertificate {
   options: TLSOptions;
   /** The `tls-server-end-point` channel binding (RFC 5929). */
   endPointHash: Uint8Array;
+  /** The SHA-256 hash of the certificate. */
+  fingerprint: Uint8Array;
 }
 
 const SSL_OP_NO_TICKET = 2 ** 14;
@@ -72,7 +74,8 @@ function shownPair({ cert, key }: Pair): ShownCertificate {
     // memory for each connection, and ticket keys that live for years would undo forward secrecy.
     secureOptions: SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION,
   };
-  return { options, endPointHash: endPointHash(certificate) };
+  const fingerprint = new Uint8Array(createHash("sha256").update(certificate.raw).digest());
+  return { options, endPointHash: endPointHash(certificate), fingerprint };
 }
 
 function readable<T>(what: string, read: () => T): T {
