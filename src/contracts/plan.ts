@@ -45,7 +45,10 @@ export type PlannedCommands = z.infer<typeof commandsSchema>;
 
 const runtimeSchema = z.strictObject({
   name: runtimeNameSchema,
-  /** The exact version; null where the machine has only its own, and for runtimes without versions. */
+  /**
+   * The version that the host offers for what was asked: of Node.js and PHP, one that is there at least, of which a build
+   * takes the line alone; null for runtimes without versions.
+   */
   version: z.nullable(z.string().check(z.maxLength(40))),
   origin,
 });
@@ -96,7 +99,7 @@ export const planSchema = z.strictObject({
   start: z.nullable(z.strictObject({ command, origin })),
   processes: z.array(processSchema).check(z.maxLength(PLAN_BOUNDS.processes)),
   serving: servingSchema,
-  /** A fixed port that the application listens on; null when it takes the port from `PORT`. */
+  /** Null, as every application takes the port from `PORT`; kept for readers of plans. */
   port: z.strictObject({
     value: z.nullable(z.int().check(z.minimum(1), z.maximum(65_535))),
     origin,
@@ -114,7 +117,7 @@ export type Plan = z.infer<typeof planSchema>;
 
 const versions = z.array(z.string().check(z.maxLength(40))).check(z.maxLength(50));
 
-/** The exact versions of the runtimes that a host offers. */
+/** The versions of the runtimes that a host offers, each down to its patch; one of Node.js or PHP that is not fetched yet is the least that a fetch brings. */
 export const availableRuntimesSchema = z.strictObject({
   node: versions,
   bun: versions,

@@ -21,7 +21,6 @@ export interface Draft {
   start?: Sourced<string>;
   processes?: PlannedProcess[];
   serving?: PlannedServing;
-  port?: Sourced<number>;
   healthPath?: Sourced<string>;
   notes?: string[];
 }

@@ -10,7 +10,7 @@ import {
 import { readAs } from "../contracts/read.ts";
 import { storable } from "../lib/storable.ts";
 import { CONTAINER_FILES, detect } from "./detect/detect.ts";
-import { commandsIn, type Detection, type Draft, firstOf, type RuntimeDemand } from "./draft.ts";
+import { commandsIn, type Detection, type Draft, firstOf } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { procfileDraft } from "./procfile.ts";
@@ -31,7 +31,7 @@ export async function planOf(
   settings: PlanSettings,
   available: AvailableRuntimes,
 ): Promise<Plan> {
-  const rootDirectory = checkedRoot(settings.rootDirectory, "root_directory");
+  const rootDirectory = checkedRoot(settings.rootDirectory);
   const folders = await openFolders(source, rootDirectory);
   const [folder] = folders;
   const own = settingsDraft({ ...settings, rootDirectory });
@@ -45,9 +45,9 @@ export async function planOf(
       versionOf: (name) => ownVersion(name, settings) ?? railpack.version(name),
       buildCommands: own.build?.commands ?? [],
       commands: commandsIn([own, ...files]),
-      hasStart: own.serving !== undefined || firstOf([own, ...files], "start") !== undefined,
+      hasStart: firstOf([own, ...files], "start") !== undefined,
     },
-    demandOf(settings) ?? railpack.runtime,
+    railpack.runtime,
   );
   const drafts = [own, railpack.draft(detection), procfile, detection];
   return checked(assemble(drafts, detection, folder));
@@ -60,10 +60,6 @@ async function openFolders(source: SourceFiles, root: string): Promise<[Folder, 
     throw new PlanRefusal(`root_directory is ${quoted(root)}, and the repository has no such folder.`);
   }
   return [folder, await Folder.open(source, "")];
-}
-
-function demandOf({ runtime }: PlanSettings): RuntimeDemand | null {
-  return runtime === null ? null : { value: runtime, origin: "environment" };
 }
 
 function ownVersion(name: VersionedRuntime, settings: PlanSettings): VersionRequest | null {
@@ -81,7 +77,7 @@ function assemble(drafts: Draft[], detection: Detection, folder: Folder): Plan {
   const step = (name: "install" | "build" | "deploy"): PlannedCommands =>
     firstOf(drafts, name) ?? { commands: [], directory: folder.path, origin: DEFAULT };
   const { serving, start } = servingAndStart(drafts, detection);
-  const [port, health] = [firstOf(drafts, "port"), firstOf(drafts, "healthPath")];
+  const health = firstOf(drafts, "healthPath");
   return {
     version: 1,
     rootDirectory: folder.path,
@@ -96,7 +92,7 @@ function assemble(drafts: Draft[], detection: Detection, folder: Folder): Plan {
     start: start === undefined ? null : { command: start.value, origin: start.origin },
     processes: firstOf(drafts, "processes") ?? [],
     serving,
-    port: { value: port?.value ?? null, origin: port?.origin ?? DEFAULT },
+    port: { value: null, origin: DEFAULT },
     healthPath: { value: health?.value ?? "/", origin: health?.origin ?? DEFAULT },
     notes: notesOf(drafts, folder),
   };

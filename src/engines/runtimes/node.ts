@@ -28,7 +28,7 @@ const NODE_VERSIONS = Object.keys(LINES);
 
 const PACKAGE = `node-linux-${process.arch}`;
 
-/** An exact version for each major version: the fetched version, or a version that a fetch brings at least. */
+/** A version for each major version: the fetched version, or a version that a fetch brings at least. */
 export function offeredNodes(enginesDir: string): string[] {
   return Object.entries(LINES).map(([major, { atLeast }]) => {
     const home = findNode(major, enginesDir);

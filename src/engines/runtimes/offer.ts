@@ -6,7 +6,10 @@ import { offeredNodes } from "./node.ts";
 import { offeredPhps } from "./php.ts";
 import { findPython } from "./python.ts";
 
-/** The exact versions of each runtime; none of a runtime that could not run here. */
+/**
+ * The versions of each runtime; none of a runtime that could not run here. A version of Node.js or PHP that is not fetched
+ * yet is the least that a fetch brings.
+ */
 export async function offeredRuntimes(
   enginesDir: string,
   sandbox: Pick<Sandbox, "level">,

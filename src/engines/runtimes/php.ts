@@ -17,7 +17,7 @@ const DISTRIBUTIONS: Record<string, string> = {
   noble: "8.3.6",
 };
 
-/** An exact version: the fetched version, or a version that a fetch brings at least; none where there are no packages. */
+/** A version: the fetched version, or a version that a fetch brings at least; none where there are no packages. */
 export function offeredPhps(enginesDir: string): string[] {
   const found = findPhp(enginesDir);
   if (found !== null) return [basename(found).slice("php-".length)];

@@ -41,9 +41,9 @@ export function detect(input: DetectionInput, demand: RuntimeDemand | null): Det
   switch (name) {
     case "node":
     case "bun":
-      // Railpack's provider `node` covers Bun as well; the environment's own runtime is meant as it stands.
       if (packageJson === undefined) return withoutPackageJson(input, name);
-      return detectNode(input, packageJson, demand?.origin === "environment" ? name : null);
+      // Railpack's provider `node` covers Bun as well.
+      return detectNode(input, packageJson, null);
     case "deno":
       return detectDeno(input);
     case "php":

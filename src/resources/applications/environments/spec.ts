@@ -133,11 +133,6 @@ function processRuntime(plan: Plan, command: string): Runtime {
 
 function runnable({ settings }: EnvironmentRow, { plan }: DeploymentRow) {
   if (plan === null) throw new PublicError("The deployment has no plan.");
-  if (plan.port.value !== null) {
-    throw new PublicError(
-      `The application listens at the fixed port ${plan.port.value} (${plan.port.origin}). It has to listen at the port in the variable PORT, so that two releases can run side by side.`,
-    );
-  }
   return { plan, settings };
 }
 

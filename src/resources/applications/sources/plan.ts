@@ -1,7 +1,7 @@
 // The plan of a commit, from the environment's settings and the files of the commit.
 import type { Plan } from "../../../contracts/plan.ts";
 import { planOf } from "../../../plan/plan.ts";
-import { NO_SETTINGS, type PlanSettings } from "../../../plan/settings.ts";
+import type { PlanSettings } from "../../../plan/settings.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
@@ -32,10 +32,9 @@ export async function planIn(
   return await planOf(files, settingsOf(environment, application), availableRuntimes(offer));
 }
 
-/** The fields that have the last word about the plan. */
+/** What the environment and its application say about the plan. */
 function settingsOf({ settings }: EnvironmentRow, { rootDirectory }: ApplicationRow): PlanSettings {
   return {
-    ...NO_SETTINGS,
     rootDirectory: rootDirectory ?? "",
     nodeVersion: settings.node_version,
     phpVersion: settings.php_version,
