@@ -19,6 +19,9 @@ const REPLACED_HEADERS = [
   PROBE_HEADER,
 ];
 
+/** How long a client may take to begin a body that it has not announced. */
+const BODY_SECONDS = 10;
+
 /** Headers about the connection between two servers. */
 const CONNECTION_HEADERS = ["connection", "upgrade", "http2-settings"];
 
@@ -75,6 +78,9 @@ export function backendRules(): string[] {
     "acl has_body req.hdr_cnt(content-length) gt 0",
     "acl has_body req.hdr_cnt(transfer-encoding) gt 0",
     "acl is_repeatable method GET HEAD OPTIONS",
+    // HTTP/2 and HTTP/3 need no header for a body: only its first byte shows that there is a body.
+    `http-request wait-for-body time ${BODY_SECONDS}s at-least 1 if is_repeatable !has_body { req.ver -m beg 2 3 }`,
+    "acl has_body req.body_len gt 0",
     `acl is_usual ${IS_USUAL}`,
     `acl is_lenient ${IS_LENIENT}`,
     ...markRules(),
