@@ -46,8 +46,8 @@ export type PlannedCommands = z.infer<typeof commandsSchema>;
 const runtimeSchema = z.strictObject({
   name: runtimeNameSchema,
   /**
-   * The version that the host offers for what was asked: of Node.js and PHP, one that is there at least, of which a build
-   * takes the line alone; null for runtimes without versions.
+   * The version that the host offers for what was asked, or null for runtimes without versions. That of Node.js and PHP is
+   * the least one: a build takes the newest of its line.
    */
   version: z.nullable(z.string().check(z.maxLength(40))),
   origin,

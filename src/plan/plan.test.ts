@@ -5,9 +5,9 @@ import { join } from "node:path";
 import type { AvailableRuntimes, Plan } from "../contracts/plan.ts";
 import { PlanRefusal, SourceFault } from "./faults.ts";
 import { planOf } from "./plan.ts";
-import { NO_SETTINGS, type PlanSettings } from "./settings.ts";
+import type { PlanSettings } from "./settings.ts";
 import { SOURCE_BOUNDS } from "./source-files.ts";
-import { sourceOf } from "./test-source.ts";
+import { NO_SETTINGS, sourceOf } from "./test-source.ts";
 
 const FIXTURES = join(import.meta.dir, "../../tests/plans");
 

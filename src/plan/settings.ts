@@ -19,16 +19,6 @@ export interface PlanSettings {
   startCommand: string | null;
 }
 
-/** Settings that leave everything to the repository. */
-export const NO_SETTINGS: PlanSettings = {
-  rootDirectory: "",
-  nodeVersion: null,
-  phpVersion: null,
-  buildCommand: null,
-  deployCommand: null,
-  startCommand: null,
-};
-
 /** @throws PlanRefusal when a field is out of its bounds. */
 export function settingsDraft(settings: PlanSettings): Draft {
   const { startCommand } = settings;

@@ -1,5 +1,16 @@
 // A source whose files are given as texts.
 import type { SourceEntry, SourceFiles } from "./source-files.ts";
+import type { PlanSettings } from "./settings.ts";
+
+/** Settings that leave everything to the repository. */
+export const NO_SETTINGS: PlanSettings = {
+  rootDirectory: "",
+  nodeVersion: null,
+  phpVersion: null,
+  buildCommand: null,
+  deployCommand: null,
+  startCommand: null,
+};
 
 /** @param links paths that are links. */
 export function sourceOf(files: Record<string, string | Uint8Array>, links: string[] = []): SourceFiles {

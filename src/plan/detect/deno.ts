@@ -85,10 +85,8 @@ function taskCommand(task: unknown): string {
 function atPort(folder: Folder, command: string): string {
   if (/^deno serve (?!.*--port\b)/.test(command))
     return command.replace("deno serve", "deno serve --host 127.0.0.1 --port $PORT");
-  const words = command.split(" ").map((word) => word.replace(/^\.\//, ""));
-  const [program] = folder
-    .matching(/\.[jt]s$/)
-    .filter((name) => PROGRAMS.includes(name) && words.includes(name));
+  const words = new Set(command.split(" ").map((word) => word.replace(/^\.\//, "")));
+  const program = folder.matching(/\.[jt]s$/).find((name) => PROGRAMS.includes(name) && words.has(name));
   const code = program === undefined ? "" : (folder.text(program) ?? "");
   const isDeaf = /\bDeno\.serve\(/.test(code) && !code.includes("PORT");
   return isDeaf ? `DENO_SERVE_ADDRESS=tcp:127.0.0.1:$PORT ${command}` : command;

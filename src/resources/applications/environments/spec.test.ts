@@ -1,9 +1,8 @@
 // The runtimes that builds, commands and processes of a plan get.
 import { expect, test } from "bun:test";
 import type { Plan, PlannedRuntime } from "../../../contracts/plan.ts";
-import { NO_SETTINGS } from "../../../plan/settings.ts";
 import { planOf } from "../../../plan/plan.ts";
-import { sourceOf } from "../../../plan/test-source.ts";
+import { NO_SETTINGS, sourceOf } from "../../../plan/test-source.ts";
 import { backgroundSpecOf, buildRuntime, commandRuntime, type UnplacedSpec } from "./spec.ts";
 
 const AVAILABLE = {
