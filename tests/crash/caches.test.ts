@@ -1,5 +1,5 @@
-// Kills Pilvi's processes and engines in the middle of their work for caches, once at each step; tests/full has every
-// such scenario.
+// Kills Pilvi's processes and engines in the middle of their work for caches, at every third step; tests/full has
+// every such scenario.
 import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
 import { begin, cleanUp, end, interrupt } from "./matrix.ts";
 import { sampleOf } from "./scenario.ts";

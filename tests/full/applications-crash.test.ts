@@ -7,6 +7,7 @@ import { bunServer, TestApplication } from "../support/pilvi/applications.ts";
 import { processesOf } from "../support/pilvi/databases.ts";
 import { Failpoints, startPilvi, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
 import { killIfThere } from "../support/pilvi/processes.ts";
+import { shareOf } from "../crash/share.ts";
 
 type Victim = "control" | "host" | "both";
 
@@ -78,7 +79,7 @@ async function expectOneProcess(backgroundCount = 0): Promise<void> {
 
 /** The scenarios of an action, each step with each victim. */
 function scenariosOf(action: keyof typeof STEPS): [string, Victim][] {
-  return STEPS[action].flatMap((step) => VICTIMS.map((victim): [string, Victim] => [step, victim]));
+  return shareOf(STEPS[action].flatMap((step) => VICTIMS.map((victim): [string, Victim] => [step, victim])));
 }
 
 describe("a deployment", () => {

@@ -10,6 +10,7 @@ import { putToSleep, untilSettled } from "../crash/sleepers.ts";
 import { type Files, TestApplication } from "../support/pilvi/applications.ts";
 import { createCluster, createDatabase } from "../support/pilvi/databases.ts";
 import { Failpoints, startPilvi, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { shareOf } from "../crash/share.ts";
 
 /** A program that uses all that it is attached to. */
 const FILES: Files = {
@@ -77,9 +78,11 @@ function inTurns(wakes: number): string[] {
 }
 
 test.each(
-  ["host.start.noted", "host.start.due", "host.start.spawned", "host.ensure.ready"].flatMap((step) =>
-    ([["host"], ["host", "gateway"], ["control", "host"]] as const).map(
-      (victims) => [step, victims] as const,
+  shareOf(
+    ["host.start.noted", "host.start.due", "host.start.spawned", "host.ensure.ready"].flatMap((step) =>
+      ([["host"], ["host", "gateway"], ["control", "host"]] as const).map(
+        (victims) => [step, victims] as const,
+      ),
     ),
   ),
 )(

@@ -15,16 +15,20 @@ import {
   RESTORE_SCENARIOS,
   VERIFICATION_SCENARIOS,
 } from "../crash/backups.ts";
+import { shareOf } from "../crash/share.ts";
 
 beforeAll(begin);
 afterAll(end);
 
-test.each(BACKUP_SCENARIOS)("a backup at %s survives a kill of %s", interruptBackup);
+test.each(shareOf(BACKUP_SCENARIOS))("a backup at %s survives a kill of %s", interruptBackup);
 
-test.each(RESTORE_SCENARIOS)("a restore at %s survives a kill of %s", interruptRestore);
+test.each(shareOf(RESTORE_SCENARIOS))("a restore at %s survives a kill of %s", interruptRestore);
 
-test.each(CLONE_SCENARIOS)("a clone at %s survives a kill of %s", interruptClone);
+test.each(shareOf(CLONE_SCENARIOS))("a clone at %s survives a kill of %s", interruptClone);
 
-test.each(VERIFICATION_SCENARIOS)("a verification at %s survives a kill of %s", interruptVerification);
+test.each(shareOf(VERIFICATION_SCENARIOS))(
+  "a verification at %s survives a kill of %s",
+  interruptVerification,
+);
 
-test.each(DELETION_SCENARIOS)("a deletion at %s survives a kill of %s", interruptDeletion);
+test.each(shareOf(DELETION_SCENARIOS))("a deletion at %s survives a kill of %s", interruptDeletion);

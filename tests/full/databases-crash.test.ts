@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, test } from "bun:test";
 import { allScenarios, runScenario } from "../crash/databases-scenarios.ts";
 import { MYSQL, POSTGRES, startDatabases } from "../support/pilvi/databases.ts";
 import { Failpoints, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { shareOf } from "../crash/share.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -18,7 +19,7 @@ afterAll(async () => {
 });
 
 describe.each([POSTGRES, MYSQL])("%s", (type) => {
-  test.each(allScenarios())("%s, at %s, kill %s", (...[operation, place, victim]) =>
+  test.each(shareOf(allScenarios()))("%s, at %s, kill %s", (...[operation, place, victim]) =>
     runScenario({ pilvi, failpoints, type }, [operation, place, victim]),
   );
 });

@@ -10,18 +10,19 @@ import {
   LIVES,
   makeReplica,
 } from "../crash/replicas.ts";
+import { shareOf } from "../crash/share.ts";
 
 beforeAll(begin, 300_000);
 afterAll(end);
 
-test.each(LIVES)(
+test.each(shareOf(LIVES))(
   "a replica at %s survives a kill of the %s, and its deletion at %s one of the %s",
   interruptLife,
 );
 
 test("a replica is made without a kill", makeReplica);
 
-test.each(FEEDING)("a replica at %s survives a kill of the %s", interruptFeed);
+test.each(shareOf(FEEDING))("a replica at %s survives a kill of the %s", interruptFeed);
 
 test(
   "the deletion of a cluster takes its replica along after a kill of the control plane",

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
 import { runScenario, sleepScenarios } from "../crash/sleep-scenarios.ts";
 import { sleepyKinds } from "../crash/sleepers.ts";
 import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { shareOf } from "../crash/share.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 describe.each(sleepyKinds())("$name", (kind) => {
-  test.each(sleepScenarios(kind))("%s, at %s, kill %s", (...[operation, place, victim]) =>
+  test.each(shareOf(sleepScenarios(kind)))("%s, at %s, kill %s", (...[operation, place, victim]) =>
     runScenario({ pilvi, failpoints, kind }, [operation, place, victim]),
   );
 });

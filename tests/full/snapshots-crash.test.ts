@@ -15,6 +15,7 @@ import {
 } from "../support/pilvi/databases.ts";
 import { Failpoints, type TestPilvi, until } from "../support/pilvi/pilvi.ts";
 import { killIfThere } from "../support/pilvi/processes.ts";
+import { shareOf } from "../crash/share.ts";
 
 interface Snapshot {
   id: string;
@@ -54,7 +55,7 @@ afterAll(async () => {
   failpoints.close();
 });
 
-test.each(MAKING)("a snapshot that is made, at %s, survives a kill of %s", async (place, victim) => {
+test.each(shareOf(MAKING))("a snapshot that is made, at %s, survives a kill of %s", async (place, victim) => {
   const key = randomUUID();
   failpoints.arm(place);
   const first = make(cluster.id, key).catch(() => null);
@@ -69,37 +70,43 @@ test.each(MAKING)("a snapshot that is made, at %s, survives a kill of %s", async
   await expectSourceAtRest();
 });
 
-test.each(DELETING)("a snapshot that is deleted, at %s, survives a kill of %s", async (place, victim) => {
-  const id = await make(cluster.id, randomUUID());
-  await statusOf(id, "available");
-  failpoints.arm(place);
-  const first = pilvi.api("DELETE", `/database-snapshots/${id}`).catch(() => null);
-  await strike(victim);
-  await first;
-  await remove(id);
-  expect(await snapshotsOf(cluster.id)).toEqual([]);
-  expect(storedIn(cluster.id)).toEqual([]);
-  await expectSourceAtRest();
-});
+test.each(shareOf(DELETING))(
+  "a snapshot that is deleted, at %s, survives a kill of %s",
+  async (place, victim) => {
+    const id = await make(cluster.id, randomUUID());
+    await statusOf(id, "available");
+    failpoints.arm(place);
+    const first = pilvi.api("DELETE", `/database-snapshots/${id}`).catch(() => null);
+    await strike(victim);
+    await first;
+    await remove(id);
+    expect(await snapshotsOf(cluster.id)).toEqual([]);
+    expect(storedIn(cluster.id)).toEqual([]);
+    await expectSourceAtRest();
+  },
+);
 
-test.each(PURGING)("backups that are purged, at %s, are gone after a kill of %s", async (place, victim) => {
-  const { id } = await createCluster(pilvi, { name: "purged" });
-  const snapshot = await make(id, randomUUID());
-  await statusOf(snapshot, "available");
-  await deleteCluster(pilvi, id);
-  expect(storedIn(id)).toEqual([snapshot]);
-  failpoints.arm(place);
-  const first = pilvi.api("DELETE", `/databases/clusters/${id}/backups`).catch(() => null);
-  await strike(victim);
-  await first;
-  await until("its backups are gone", async () => {
-    const { status } = await pilvi.api("GET", `/databases/clusters/${id}/backups`);
-    return status === 404;
-  });
-  expect((await pilvi.api("GET", `/database-snapshots/${snapshot}`)).status).toBe(404);
-  expect(existsSync(archiveOf(id))).toBe(false);
-  await expectSourceAtRest();
-});
+test.each(shareOf(PURGING))(
+  "backups that are purged, at %s, are gone after a kill of %s",
+  async (place, victim) => {
+    const { id } = await createCluster(pilvi, { name: "purged" });
+    const snapshot = await make(id, randomUUID());
+    await statusOf(snapshot, "available");
+    await deleteCluster(pilvi, id);
+    expect(storedIn(id)).toEqual([snapshot]);
+    failpoints.arm(place);
+    const first = pilvi.api("DELETE", `/databases/clusters/${id}/backups`).catch(() => null);
+    await strike(victim);
+    await first;
+    await until("its backups are gone", async () => {
+      const { status } = await pilvi.api("GET", `/databases/clusters/${id}/backups`);
+      return status === 404;
+    });
+    expect((await pilvi.api("GET", `/database-snapshots/${snapshot}`)).status).toBe(404);
+    expect(existsSync(archiveOf(id))).toBe(false);
+    await expectSourceAtRest();
+  },
+);
 
 /** Kills the victim at the armed fail point, and resolves when Pilvi is ready again. */
 async function strike(victim: Victim): Promise<void> {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, test } from "bun:test";
 import { allScenarios, runScenario } from "../crash/websockets-scenarios.ts";
 import { Failpoints, startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { shareOf } from "../crash/share.ts";
 
 let pilvi: TestPilvi;
 let failpoints: Failpoints;
@@ -16,6 +17,6 @@ afterAll(async () => {
   failpoints.close();
 });
 
-test.each(allScenarios())("%s, at %s, kill %s", (...[operation, place, victim]) =>
+test.each(shareOf(allScenarios()))("%s, at %s, kill %s", (...[operation, place, victim]) =>
   runScenario({ pilvi, failpoints }, [operation, place, victim]),
 );
