@@ -21,7 +21,7 @@ import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { specsOf } from "../../drivers/test-support.ts";
 import { engineNamed } from "../../engines/index.ts";
 import { copyFolder } from "./copy-folder.ts";
-import type { Build } from "./unpack.ts";
+import type { DataBuild } from "./unpack.ts";
 
 type Lone = LoneEngine<InstanceSpec>;
 
@@ -41,7 +41,7 @@ async function instanceOf(name: EngineName): Promise<Lone> {
   return instance;
 }
 
-function buildOf({ context, folder, backup: recipe }: Lone): Build {
+function buildOf({ context, folder, backup: recipe }: Lone): DataBuild {
   const engine = engineNamed(context.installed.name);
   return {
     id: context.spec.id,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NOT_COPIED } from "../../engines/postgres/backup/copy.ts";
 import { copyFolder, type StoppedData } from "./copy-folder.ts";
-import type { Build } from "./unpack.ts";
+import type { DataBuild } from "./unpack.ts";
 
 const NEVER = new AbortController().signal;
 let folder: string;
@@ -34,7 +34,7 @@ function write(...paths: string[]): void {
 async function copied(leftOut: Omit<StoppedData, "path">): Promise<string[]> {
   const context = { account: null, limits: {}, installed: { env: {} } };
   const build = { id: "clone", context, folder: join(folder, "build"), cgroups: null };
-  await copyFolder(build as unknown as Build, { path: source, ...leftOut }, NEVER);
+  await copyFolder(build as unknown as DataBuild, { path: source, ...leftOut }, NEVER);
   // It follows no link, unlike a recursive listing of Bun.
   const found = Bun.spawnSync(["find", join(folder, "build/data"), "-mindepth", "1", "-printf", "%P\\n"]);
   return found.stdout.toString().trim().split("\n").sort();

@@ -7,7 +7,7 @@ import { diskUseOf } from "../os/disk-use.ts";
 import { complaintOf, runInBackground } from "./background-program.ts";
 import { isFolderItself } from "../../lib/files.ts";
 import { removeLeftOut, type LeftOut } from "./left-out.ts";
-import { foldersOf, type Build } from "./unpack.ts";
+import { foldersOf, type DataBuild } from "./unpack.ts";
 
 /** More files than any instance has. */
 const MAX_FILES = 10_000_000;
@@ -25,7 +25,7 @@ export interface StoppedData extends LeftOut {
  * @throws PublicError when it cannot be made; the reason of the signal, when that is aborted.
  */
 export async function copyFolder(
-  build: Build,
+  build: DataBuild,
   { path, ...leftOut }: StoppedData,
   signal: AbortSignal,
 ): Promise<number> {
@@ -43,7 +43,7 @@ export async function copyFolder(
   return await diskUseOf(dataDir, MAX_FILES);
 }
 
-async function run(build: Build, argv: string[], signal: AbortSignal): Promise<void> {
+async function run(build: DataBuild, argv: string[], signal: AbortSignal): Promise<void> {
   const { id, context, cgroups, folder } = build;
   signal.throwIfAborted();
   const installed = { ...context.installed, env: {} };

@@ -21,7 +21,7 @@ import { KeeperClient, PlanRefused } from "./keeper-client.ts";
 import { buildFromOrigin, type OriginParts } from "./origin-builder.ts";
 import { Places } from "../../lib/places.ts";
 import { ReplicaFeeds } from "./replica-feeds.ts";
-import type { Build } from "./unpack.ts";
+import type { DataBuild } from "./unpack.ts";
 import { Verifier } from "./verifier.ts";
 
 /** More copies at once would take the disk from all instances. */
@@ -170,7 +170,10 @@ export class HostBackups {
    * Builds the first data of an instance from its origin.
    * @throws RestoreFault when the origin cannot be restored, PublicError when it may work another time.
    */
-  async restore(origin: DataOrigin, build: Omit<Build, "recipe" | "cgroups" | "isThrowAway">): Promise<void> {
+  async restore(
+    origin: DataOrigin,
+    build: Omit<DataBuild, "recipe" | "cgroups" | "isThrowAway">,
+  ): Promise<void> {
     const { backup: recipe } = build.engine;
     if (recipe === undefined) throw new RestoreFault(`${build.id} has no data to restore.`);
     const { cgroups, log, find } = this.#parts;

@@ -17,7 +17,7 @@ import {
   unpack,
   UnreadableStream,
   writeLog,
-  type Build,
+  type DataBuild,
 } from "./unpack.ts";
 
 /** A keeper that is restarted breaks a stream off as damage does, but not again and again. */
@@ -48,7 +48,11 @@ export class BrokenOff extends Error {
 }
 
 /** @throws RestoreFault when the origin cannot be restored, PublicError when it may work another time. */
-export async function buildFromOrigin(parts: OriginParts, origin: DataOrigin, build: Build): Promise<void> {
+export async function buildFromOrigin(
+  parts: OriginParts,
+  origin: DataOrigin,
+  build: DataBuild,
+): Promise<void> {
   if ("instance" in origin) {
     const { instance } = origin;
     return await withRetries(parts, build, () => clone(parts, instance, build), {
@@ -77,7 +81,7 @@ interface PlannedRestore {
 export async function restorePlanned(
   parts: Pick<OriginParts, "keeper" | "plan" | "log">,
   { target, ...restoring }: PlannedRestore,
-  build: Build,
+  build: DataBuild,
 ): Promise<void> {
   const attempt = () => restore(parts, restoring, build);
   // A keeper that is away is no fault of the backup, and says nothing here.
@@ -92,7 +96,7 @@ export async function restorePlanned(
  */
 async function withRetries(
   { log }: Pick<OriginParts, "log">,
-  { id, signal }: Build,
+  { id, signal }: DataBuild,
   attempt: () => Promise<void>,
   { what, ask }: { what: string; ask: () => Promise<unknown> },
 ): Promise<void> {
@@ -111,7 +115,7 @@ async function withRetries(
 }
 
 /** @throws RestoreFault for an engine that follows no other. */
-function replicaOf({ recipe }: Build): EngineReplica {
+function replicaOf({ recipe }: DataBuild): EngineReplica {
   const replica = recipe.log?.replica ?? null;
   if (replica === null) throw new RestoreFault("The engine can follow no other.");
   return replica;
@@ -146,7 +150,7 @@ async function planRestore(
 async function restore(
   { keeper }: Pick<OriginParts, "keeper">,
   { archive, plan, ...how }: Omit<PlannedRestore, "target">,
-  build: Build,
+  build: DataBuild,
 ): Promise<void> {
   const { recipe, signal } = build;
   const { backup: facts, recovery, segments } = plan;
@@ -191,7 +195,7 @@ async function* unbroken(
 }
 
 /** Copies the data of another instance, which goes on as before. */
-async function clone(parts: OriginParts, from: string, build: Build): Promise<void> {
+async function clone(parts: OriginParts, from: string, build: DataBuild): Promise<void> {
   const source = parts.find(from);
   if (source === undefined || source.manifest === null)
     throw new RestoreFault("The instance to clone does not exist any more.");

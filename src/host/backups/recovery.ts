@@ -4,7 +4,7 @@ import type { EngineReplica, RestoreContext, StartProgram, Verification } from "
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { complaintOf, runInBackground, type BackgroundProgram } from "./background-program.ts";
-import { foldersOf, type Build } from "./unpack.ts";
+import { foldersOf, type DataBuild } from "./unpack.ts";
 
 /** What the unpacked data is, and what it is to become. */
 export interface Recovery {
@@ -19,7 +19,7 @@ export interface Recovery {
 }
 
 /** @throws RestoreFault when the data cannot be brought there, PublicError when it may work another time. */
-export async function recoverData(build: Build, recovery: Recovery): Promise<void> {
+export async function recoverData(build: DataBuild, recovery: Recovery): Promise<void> {
   await withPrograms(build, recovery, async (context) => {
     if (recovery.replica === undefined) await build.recipe.recover(context);
     else recovery.replica.seed(context);
@@ -30,7 +30,7 @@ export async function recoverData(build: Build, recovery: Recovery): Promise<voi
 
 /** Reads all data of a recovered throw-away copy. @throws PublicError when it cannot be read now. */
 export async function verifyData(
-  build: Build,
+  build: DataBuild,
   recovery: Omit<Recovery, "onShare">,
   timeoutMs: number,
 ): Promise<Verification> {
@@ -43,7 +43,7 @@ const ignore = () => undefined;
 
 /** Does the work of a recipe, and ends all programs that it has started. */
 async function withPrograms<T>(
-  build: Build,
+  build: DataBuild,
   { facts, recovery, isLocalCopy = false, onShare }: Recovery,
   work: (context: RestoreContext) => Promise<T>,
 ): Promise<T> {
@@ -86,7 +86,7 @@ async function withPrograms<T>(
 }
 
 /** Data that is moved into its place must not be lost in a power cut after that. */
-async function syncData(build: Build): Promise<void> {
+async function syncData(build: DataBuild): Promise<void> {
   const { dataDir } = foldersOf(build);
   const argv = ["/usr/bin/sync", "--file-system", "--", dataDir];
   const options = { cwd: dataDir, isBehind: false, stdin: "ignore", stdout: "ignore" } as const;

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { IS_ROOT } from "../../../tests/support/pilvi/program.ts";
-import { emptyFolders, type Build } from "./unpack.ts";
+import { emptyFolders, type DataBuild } from "./unpack.ts";
 
 const ACCOUNT = { uid: 65_534, gid: 65_534 };
 let root: string;
@@ -21,7 +21,7 @@ test.if(IS_ROOT)(
   () => {
     const folder = join(root, "build");
     mkdirSync(folder, { mode: 0o700 });
-    emptyFolders({ folder, context: { account: ACCOUNT } } as Build);
+    emptyFolders({ folder, context: { account: ACCOUNT } } as DataBuild);
     const asUser = (...argv: string[]) => Bun.spawnSync(argv, { cwd: "/", ...ACCOUNT }).exitCode;
     for (const name of ["data", "work"]) {
       expect(asUser("/usr/bin/touch", join(folder, name, "file"))).toBe(0);

@@ -31,7 +31,7 @@ export class UnreadableStream extends PublicError {
 }
 
 /** The data folder to build, and what it is built for. */
-export interface Build {
+export interface DataBuild {
   id: string;
   engine: Engine;
   recipe: EngineBackup;
@@ -48,7 +48,7 @@ export interface Build {
 }
 
 /** The folders of a build. */
-export function foldersOf({ folder }: Build): { dataDir: string; workDir: string } {
+export function foldersOf({ folder }: DataBuild): { dataDir: string; workDir: string } {
   return { dataDir: join(folder, "data"), workDir: join(folder, "work") };
 }
 
@@ -56,7 +56,7 @@ export function foldersOf({ folder }: Build): { dataDir: string; workDir: string
  * Makes the folders of a build anew, for the user of the instance. That user passes through the folder that they are in, and
  * cannot write to it: a program of the restore, which runs over a customer's data, must not put a link in their place.
  */
-export function emptyFolders(build: Build): void {
+export function emptyFolders(build: DataBuild): void {
   const { account } = build.context;
   const { dataDir, workDir } = foldersOf(build);
   for (const path of [dataDir, workDir]) {
@@ -75,7 +75,7 @@ export function emptyFolders(build: Build): void {
  * @throws what the stream throws; UnreadableStream when the program refuses it, PublicError when it fails otherwise.
  */
 export async function unpack(
-  build: Build,
+  build: DataBuild,
   format: BackupFacts["format"],
   stream: AsyncIterable<Uint8Array>,
   onBytes: (bytes: number) => void = () => undefined,
@@ -139,7 +139,7 @@ function unpackingFailed(code: number | null, complaint: string): PublicError {
 }
 
 /** Makes the folder of the log in unpacked data that came without it. */
-export function ensureLogFolder({ context: { account } }: Build, folder: string): void {
+export function ensureLogFolder({ context: { account } }: DataBuild, folder: string): void {
   if (existsSync(folder)) return;
   mkdirSync(folder, { mode: 0o700 });
   if (account !== null) chownSync(folder, account.uid, account.gid);
@@ -150,7 +150,7 @@ export function ensureLogFolder({ context: { account } }: Build, folder: string)
  * @returns its bytes.
  */
 export async function writeLog(
-  { context: { account } }: Build,
+  { context: { account } }: DataBuild,
   folder: string,
   name: string,
   content: AsyncIterable<Uint8Array>,

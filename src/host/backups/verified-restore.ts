@@ -13,7 +13,7 @@ import type { DataSource } from "./data-source.ts";
 import { PlanRefused } from "./keeper-client.ts";
 import { BrokenOff, restorePlanned, type OriginParts } from "./origin-builder.ts";
 import { verifyData } from "./recovery.ts";
-import type { Build } from "./unpack.ts";
+import type { DataBuild } from "./unpack.ts";
 
 /** How long all data of a restored copy may be read; the rest of a larger copy is left out. */
 const CHECK_TIMEOUT_MS = 2 * 3_600_000;
@@ -74,7 +74,7 @@ async function buildOf(
   { cgroups }: VerifyingParts,
   source: DataSource,
   { folder, group, signal }: VerificationOrder,
-): Promise<Build> {
+): Promise<DataBuild> {
   const { engine, context } = await source.runnable();
   const { backup: recipe } = engine;
   if (recipe === undefined) throw new PublicError(`${source.id} has no data to restore.`);
@@ -121,7 +121,11 @@ function secondsSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt) / 1_000;
 }
 
-async function checkCopy(build: Build, plan: RestorePlan, restoreSeconds: number): Promise<VerifiedRestore> {
+async function checkCopy(
+  build: DataBuild,
+  plan: RestorePlan,
+  restoreSeconds: number,
+): Promise<VerifiedRestore> {
   const startedAt = performance.now();
   const { backup: facts, recovery } = plan;
   const found = await verifyData(build, { facts, recovery }, CHECK_TIMEOUT_MS);

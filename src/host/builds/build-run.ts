@@ -53,7 +53,7 @@ const OUTPUT_CHECK_MS = 500;
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
 /** What all builds of a host share. */
-export interface BuildDeps {
+export interface BuildParts {
   dataDir: string;
   sources: () => RuntimeSources;
   sandbox: () => Promise<Sandbox>;
@@ -69,7 +69,7 @@ interface Stage {
 }
 
 export class BuildRun {
-  readonly #deps: BuildDeps;
+  readonly #parts: BuildParts;
   readonly #folder: BuildFolder;
   readonly #spec: BuildSpec;
   #build: Build;
@@ -80,8 +80,8 @@ export class BuildRun {
   #account: Account | null = null;
   readonly #disk: DiskWatch;
 
-  constructor(deps: BuildDeps, folder: BuildFolder, { build, spec }: BuildFile) {
-    this.#deps = deps;
+  constructor(parts: BuildParts, folder: BuildFolder, { build, spec }: BuildFile) {
+    this.#parts = parts;
     this.#folder = folder;
     this.#spec = spec;
     this.#build = build;
@@ -92,7 +92,7 @@ export class BuildRun {
       maxBytes: spec.diskBytes,
       onFull: (bound) => this.stop(diskFailure(spec, bound)),
       onLow: () => this.stop(lowDiskFailure(spec)),
-      log: deps.log,
+      log: parts.log,
     });
   }
 
@@ -140,8 +140,8 @@ export class BuildRun {
   }
 
   async #runSteps(): Promise<void> {
-    const { environments, cgroups } = this.#deps;
-    const sandbox = await this.#deps.sandbox();
+    const { environments, cgroups } = this.#parts;
+    const sandbox = await this.#parts.sandbox();
     this.#change({ isolation: sandbox.level });
     const runtime = await this.#runtime(sandbox);
     this.#account = environments.accountOf(this.#spec.environment);
@@ -150,7 +150,7 @@ export class BuildRun {
       await environments.network.grant(this.#group, { uid: this.#account.uid, reaches, port: null });
     await prepareTree(this.#folder, this.#account);
     writeStepFiles(this.#folder, this.#spec, {
-      tree: treeOf(this.#folder, this.#spec, this.#deps.dataDir),
+      tree: treeOf(this.#folder, this.#spec, this.#parts.dataDir),
       account: this.#account,
     });
     await failpoint("host.build.prepared");
@@ -174,8 +174,8 @@ export class BuildRun {
     if (hasSetIds) await this.#step("release", words, stage);
     else this.#noteStep("release");
     this.#throwIfStopped();
-    await dissolve(this.#deps.cgroups, this.#group);
-    await publishRelease(this.#deps, this.#folder, this.#spec, { account: this.#account, bytes });
+    await dissolve(this.#parts.cgroups, this.#group);
+    await publishRelease(this.#parts, this.#folder, this.#spec, { account: this.#account, bytes });
     await failpoint("host.build.published");
   }
 
@@ -189,7 +189,7 @@ export class BuildRun {
 
   async #runtime(sandbox: Sandbox): Promise<ReadyRuntime> {
     try {
-      return await readyRuntime(this.#spec.runtime, "build", this.#deps.sources(), sandbox);
+      return await readyRuntime(this.#spec.runtime, "build", this.#parts.sources(), sandbox);
     } catch (error) {
       if (error instanceof PublicError) throw new BuildFailure("runtime", error.message);
       throw error;
@@ -204,8 +204,8 @@ export class BuildRun {
     const [folder, spec, account] = [this.#folder, this.#spec, this.#account];
     const places = {
       cache: this.#cache,
-      tree: treeOf(this.#folder, this.#spec, this.#deps.dataDir),
-      cgroups: this.#deps.cgroups,
+      tree: treeOf(this.#folder, this.#spec, this.#parts.dataDir),
+      cgroups: this.#parts.cgroups,
     };
     const parts = { folder, spec, account, ...places, ...stage };
     const check = setInterval(() => this.#checkOutput(name, output), OUTPUT_CHECK_MS);
@@ -215,7 +215,7 @@ export class BuildRun {
       this.#change({ steps: [...this.#build.steps.slice(0, -1), ended] });
       this.#throwIfStopped();
       if (exitCode === 0) return;
-      const isOutOfMemory = oomKills(this.#deps.cgroups, this.#group) > 0;
+      const isOutOfMemory = oomKills(this.#parts.cgroups, this.#group) > 0;
       throw isOutOfMemory ? memoryFailure(spec, name) : stepFailure(spec, name, exitCode);
     } finally {
       clearInterval(check);
@@ -232,7 +232,7 @@ export class BuildRun {
   /** Commands in a release leave the cache to the builds. */
   get #cache(): string | null {
     const { environment, release } = this.#spec;
-    return release === undefined ? this.#deps.environments.cacheOf(environment) : null;
+    return release === undefined ? this.#parts.environments.cacheOf(environment) : null;
   }
 
   #checkOutput(name: string, output: StepOutput): void {
@@ -250,7 +250,7 @@ export class BuildRun {
       return { state: this.#stopped === null ? "cancelled" : "failed", failure: this.#stopped };
     }
     if (error instanceof BuildFailure) return { state: "failed", failure: error.failure };
-    this.#deps.log.error({ error, build: this.#spec.id }, "a build could not be run");
+    this.#parts.log.error({ error, build: this.#spec.id }, "a build could not be run");
     const message = publicMessageOf(
       error,
       `The host of this ${nounOf(this.#spec)} failed; its log says why.`,
@@ -267,7 +267,7 @@ export class BuildRun {
 
   /** Leaves nothing of the build but its state, its log and its release. */
   async #tidy(failure: Failure | null): Promise<void> {
-    const { cgroups, environments, log } = this.#deps;
+    const { cgroups, environments, log } = this.#parts;
     const { id, environment, release } = this.#spec;
     const steps = [
       // The room is freed first, since a full disk takes no note of the end.

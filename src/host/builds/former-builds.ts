@@ -5,30 +5,30 @@ import { buildsDir, releasesDir } from "../os/layout.ts";
 import type { TreeRemover } from "../../lib/tree-removal.ts";
 import { interruption } from "./build-failures.ts";
 import { buildFolder, buildIds, readBuild, readRelease, writeBuild } from "./build-folder.ts";
-import type { BuildDeps } from "./build-run.ts";
+import type { BuildParts } from "./build-run.ts";
 import { groupOf } from "./step-options.ts";
 import { killRest } from "./step-process.ts";
 
-type Deps = Pick<BuildDeps, "dataDir" | "cgroups" | "log">;
+type Parts = Pick<BuildParts, "dataDir" | "cgroups" | "log">;
 
 /** The builds of an earlier host, none of which runs any more. */
-export async function formerBuilds(deps: Deps, remover: TreeRemover): Promise<BuildFile[]> {
-  const folder = buildsDir(deps.dataDir);
-  for (const each of [folder, releasesDir(deps.dataDir)]) remover.start(each);
+export async function formerBuilds(parts: Parts, remover: TreeRemover): Promise<BuildFile[]> {
+  const folder = buildsDir(parts.dataDir);
+  for (const each of [folder, releasesDir(parts.dataDir)]) remover.start(each);
   const kept: BuildFile[] = [];
-  for (const id of buildIds(deps.dataDir)) {
-    const file = load(deps, id, remover);
+  for (const id of buildIds(parts.dataDir)) {
+    const file = load(parts, id, remover);
     if (file === null) continue;
     const isCutOff = file.build.state === "running";
-    if (isCutOff) await endProcesses(deps, id);
+    if (isCutOff) await endProcesses(parts, id);
     // The room is freed first, since a full disk takes no note of an end.
-    discardTree(deps, id, remover);
-    kept.push(isCutOff ? await interrupted(deps, file) : file);
+    discardTree(parts, id, remover);
+    kept.push(isCutOff ? await interrupted(parts, file) : file);
   }
   return kept;
 }
 
-function load({ dataDir, log }: Deps, id: string, remover: TreeRemover): BuildFile | null {
+function load({ dataDir, log }: Parts, id: string, remover: TreeRemover): BuildFile | null {
   const folder = buildFolder(dataDir, id);
   try {
     const file = readBuild(folder);
@@ -42,7 +42,7 @@ function load({ dataDir, log }: Deps, id: string, remover: TreeRemover): BuildFi
 }
 
 /** What a disk without room for another name keeps is left to the next host. */
-function discardTree({ dataDir, log }: Deps, id: string, remover: TreeRemover): void {
+function discardTree({ dataDir, log }: Parts, id: string, remover: TreeRemover): void {
   const { work, conf } = buildFolder(dataDir, id);
   try {
     for (const path of [work, conf]) remover.discard(path, buildsDir(dataDir));
@@ -51,16 +51,16 @@ function discardTree({ dataDir, log }: Deps, id: string, remover: TreeRemover): 
   }
 }
 
-async function endProcesses({ cgroups, dataDir }: Deps, id: string): Promise<void> {
+async function endProcesses({ cgroups, dataDir }: Parts, id: string): Promise<void> {
   await killRest({ cgroups, group: groupOf(id), lock: buildFolder(dataDir, id).lock });
 }
 
 /** A build whose release is there had come to its end but for its state. */
-async function interrupted(deps: Deps, { build, spec }: BuildFile): Promise<BuildFile> {
-  const { dataDir, log } = deps;
+async function interrupted(parts: Parts, { build, spec }: BuildFile): Promise<BuildFile> {
+  const { dataDir, log } = parts;
   const folder = buildFolder(dataDir, build.id);
   rmSync(folder.source, { force: true });
-  const isMade = readRelease(deps, build.id) !== null;
+  const isMade = readRelease(parts, build.id) !== null;
   const ended: Build = {
     ...build,
     state: isMade ? "succeeded" : "failed",

@@ -18,7 +18,7 @@ import { buildFolder, deleteRelease, readBuild, readRelease, writeBuild } from "
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
 import { interruption } from "./build-failures.ts";
-import { BuildRun, type BuildDeps } from "./build-run.ts";
+import { BuildRun, type BuildParts } from "./build-run.ts";
 import { Receipts } from "./receipts.ts";
 import { formerBuilds } from "./former-builds.ts";
 
@@ -31,7 +31,7 @@ const LOG_CHECK_MS = 10;
 const COMMANDS_FOR_BUILD = 8;
 
 /** What this part asks of the host. */
-export interface HostBuildsDeps extends BuildDeps {
+export interface HostBuildsParts extends BuildParts {
   /** How many builds run at once; one for two processors when left out. */
   buildsAtOnce?: number;
   /** Names an instance that runs a release, or belongs to an environment; undefined when none does. */
@@ -39,7 +39,7 @@ export interface HostBuildsDeps extends BuildDeps {
 }
 
 export class HostBuilds {
-  readonly #deps: HostBuildsDeps;
+  readonly #parts: HostBuildsParts;
   readonly #atOnce: number;
   readonly #remover: TreeRemover;
   readonly #builds = new Map<string, Build>();
@@ -50,15 +50,15 @@ export class HostBuilds {
   readonly #receipts = new Receipts();
   #isLeaving = false;
 
-  constructor(deps: HostBuildsDeps) {
-    this.#deps = deps;
-    this.#remover = new TreeRemover(deps.log);
-    this.#atOnce = deps.buildsAtOnce ?? Math.max(1, Math.floor(availableParallelism() / 2));
+  constructor(parts: HostBuildsParts) {
+    this.#parts = parts;
+    this.#remover = new TreeRemover(parts.log);
+    this.#atOnce = parts.buildsAtOnce ?? Math.max(1, Math.floor(availableParallelism() / 2));
   }
 
   /** Takes up the builds of an earlier host: what waited goes on, and what ran has failed. */
   async start(): Promise<void> {
-    const kept = await formerBuilds(this.#deps, this.#remover);
+    const kept = await formerBuilds(this.#parts, this.#remover);
     for (const { build, spec } of kept) {
       this.#builds.set(build.id, build);
       if (build.state === "queued" && spec.release !== undefined) this.#releases.set(build.id, spec.release);
@@ -92,7 +92,7 @@ export class HostBuilds {
     } catch (error) {
       this.#builds.delete(id);
       this.#releases.delete(id);
-      this.#discard(buildFolder(this.#deps.dataDir, id).path);
+      this.#discard(buildFolder(this.#parts.dataDir, id).path);
       throw error;
     }
   }
@@ -100,8 +100,8 @@ export class HostBuilds {
   /** Keeps an order with its source, and queues it. */
   async #take(order: BuildOrder): Promise<Build> {
     const { id, environment, release } = order.spec;
-    const folder = buildFolder(this.#deps.dataDir, id);
-    mkdirSync(buildsDir(this.#deps.dataDir), { recursive: true, mode: 0o711 });
+    const folder = buildFolder(this.#parts.dataDir, id);
+    mkdirSync(buildsDir(this.#parts.dataDir), { recursive: true, mode: 0o711 });
     mkdirSync(folder.path, { recursive: true, mode: 0o711 });
     if (release === undefined) await keepSource(order, folder.source);
     await failpoint("host.build.received");
@@ -133,7 +133,7 @@ export class HostBuilds {
 
   /** Lines of a build's log. @throws PublicError for an unknown build. */
   async log(id: string, { after, waitMs = 0 }: BuildLogQuery, signal: AbortSignal): Promise<BuildLogSlice> {
-    const { log } = buildFolder(this.#deps.dataDir, id);
+    const { log } = buildFolder(this.#parts.dataDir, id);
     const giveUpAt = performance.now() + waitMs;
     for (;;) {
       const build = this.observe(id);
@@ -159,7 +159,7 @@ export class HostBuilds {
   /** Deletes a build with its log, and ends it before; its release stays. It may be absent, or still be coming. */
   async remove(id: string): Promise<void> {
     await this.#receipts.ended(id);
-    const folder = buildFolder(this.#deps.dataDir, id);
+    const folder = buildFolder(this.#parts.dataDir, id);
     if (this.observe(id) !== null) await this.cancel(id);
     this.#builds.delete(id);
     this.#discard(folder.path);
@@ -169,22 +169,22 @@ export class HostBuilds {
   async removeEnvironment(id: string): Promise<void> {
     const isOf = (build: Build | null) => build?.environment === id && build.endedAt === null;
     const build = this.#builds.keys().find((each) => isOf(this.observe(each)));
-    const user = this.#deps.userOf({ environment: id }) ?? build;
+    const user = this.#parts.userOf({ environment: id }) ?? build;
     if (user !== undefined) throw new PublicError(`The environment ${id} is in use by ${user}.`);
-    await this.#deps.environments.remove(id);
+    await this.#parts.environments.remove(id);
   }
 
   /** A release; null when it is not on this host. */
   release(id: string): Release | null {
-    return readRelease(this.#deps, id);
+    return readRelease(this.#parts, id);
   }
 
   /** Deletes a release, which may be absent. @throws PublicError while an instance or a command needs it. */
   async removeRelease(id: string): Promise<void> {
     const command = this.#releases.entries().find(([, release]) => release === id)?.[0];
-    const user = this.#deps.userOf({ release: id }) ?? command;
+    const user = this.#parts.userOf({ release: id }) ?? command;
     if (user !== undefined) throw new PublicError(`The release ${id} is in use by ${user}.`);
-    deleteRelease(this.#deps.dataDir, id, this.#remover);
+    deleteRelease(this.#parts.dataDir, id, this.#remover);
   }
 
   /** Ends all running builds, as interrupted. */
@@ -198,16 +198,16 @@ export class HostBuilds {
 
   /** Deletes a folder of a build, or in it, which may be absent; nobody waits for that. */
   #discard(path: string): void {
-    this.#remover.discard(path, buildsDir(this.#deps.dataDir));
+    this.#remover.discard(path, buildsDir(this.#parts.dataDir));
   }
 
   async #prune(): Promise<void> {
-    const gaveUp = (error: unknown) => this.#deps.log.warn({ error }, "an old build could not be deleted");
+    const gaveUp = (error: unknown) => this.#parts.log.warn({ error }, "an old build could not be deleted");
     for (const id of oldBuilds(this.#builds.values(), Date.now())) await this.remove(id).catch(gaveUp);
   }
 
   async #cancelQueued(build: Build): Promise<Build> {
-    const folder = buildFolder(this.#deps.dataDir, build.id);
+    const folder = buildFolder(this.#parts.dataDir, build.id);
     const file = readBuild(folder);
     this.#queue.splice(0, this.#queue.length, ...this.#queue.filter((id) => id !== build.id));
     this.#releases.delete(build.id);
@@ -243,12 +243,12 @@ export class HostBuilds {
   }
 
   #begin(id: string): void {
-    const folder = buildFolder(this.#deps.dataDir, id);
+    const folder = buildFolder(this.#parts.dataDir, id);
     const file = existsSync(folder.file) ? readBuild(folder) : null;
     if (file === null) return;
-    const run = new BuildRun(this.#deps, folder, file);
+    const run = new BuildRun(this.#parts, folder, file);
     const ended = run.run().catch((error: unknown) => {
-      this.#deps.log.error({ error, build: id }, "the state of a build could not be kept");
+      this.#parts.log.error({ error, build: id }, "the state of a build could not be kept");
     });
     const over = this.#whenEnded(id, run, ended);
     this.#running.set(id, { run, ended: over });

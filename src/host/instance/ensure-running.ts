@@ -16,7 +16,7 @@ import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import { isAdoptionDue } from "../manifest/spec-change.ts";
 import { isApplied, isSleeping } from "../lifecycle/state.ts";
 
-export interface EnsureRunningDeps {
+export interface EnsureRunningParts {
   lifecycle: InstanceLifecycle;
   file: ManifestFile;
   runner: EngineRunner;
@@ -38,17 +38,17 @@ type Running = { runnable: Runnable; process: EngineProcess };
  * Brings the engine to run as the spec says. Never throws: the failure handler gets every failure, and a retry follows.
  * @param askedAtMs when a client asked for the engine; null leaves a sleeping instance asleep.
  */
-export async function ensureRunning(deps: EnsureRunningDeps, askedAtMs: number | null): Promise<void> {
-  const { lifecycle, file, runner, address, contents, sleep, failures } = deps;
+export async function ensureRunning(parts: EnsureRunningParts, askedAtMs: number | null): Promise<void> {
+  const { lifecycle, file, runner, address, contents, sleep, failures } = parts;
   const { manifest } = file;
-  if (manifest === null || lifecycle.isLeaving || deps.origin.failure !== null) return;
+  if (manifest === null || lifecycle.isLeaving || parts.origin.failure !== null) return;
   try {
     await address.hold();
     if (isSleeping(lifecycle.state) && askedAtMs === null) return sleep.sleepOn();
     if (runner.process !== null && isApplied(lifecycle.state)) return;
     const durable = sleep.beginStart(askedAtMs);
     await failpoint("host.start.noted");
-    const { runnable, process } = await runningEngine(deps, manifest, askedAtMs !== null);
+    const { runnable, process } = await runningEngine(parts, manifest, askedAtMs !== null);
     await failpoint("host.ensure.ready");
     const isDataNew = manifest.state !== "asleepApplied" && (await contents.apply(runnable, process));
     await durable;
@@ -63,16 +63,16 @@ export async function ensureRunning(deps: EnsureRunningDeps, askedAtMs: number |
 }
 
 async function runningEngine(
-  deps: EnsureRunningDeps,
+  parts: EnsureRunningParts,
   manifest: Manifest,
   isUrgent: boolean,
 ): Promise<Running> {
-  const { lifecycle, file, runner, address } = deps;
+  const { lifecycle, file, runner, address } = parts;
   const runnable = await runner.choose(manifest);
   if (file.manifest?.state === "changed" || runnable.engine.isOutdated?.(runnable.context))
-    await stopPrevious(deps, runnable);
+    await stopPrevious(parts, runnable);
   const found = runner.process;
-  if (found === null) return await start(deps, isUrgent);
+  if (found === null) return await start(parts, isUrgent);
   address.admit();
   if (lifecycle.state.name !== "running") {
     lifecycle.report({ type: "launching" });
@@ -86,7 +86,7 @@ async function runningEngine(
  * @throws UnsavedDataError when it goes on.
  */
 async function stopPrevious(
-  { lifecycle, file, runner }: EnsureRunningDeps,
+  { lifecycle, file, runner }: EnsureRunningParts,
   runnable: Runnable,
 ): Promise<void> {
   const isDue = !runner.isAsWritten(runnable) || (file.manifest !== null && isAdoptionDue(file.manifest));
@@ -94,20 +94,20 @@ async function stopPrevious(
   await file.change({ state: "awake" });
 }
 
-async function start(deps: EnsureRunningDeps, isUrgent: boolean): Promise<Running> {
-  const { lifecycle, file, runner, sleep, starts } = deps;
+async function start(parts: EnsureRunningParts, isUrgent: boolean): Promise<Running> {
+  const { lifecycle, file, runner, sleep, starts } = parts;
   lifecycle.report({ type: "launching" });
   await failpoint("host.start.due");
   // Before a place is taken, since the other instance may wait for one.
-  await deps.makeWay();
-  await deps.adopt();
+  await parts.makeWay();
+  await parts.adopt();
   const leave = await starts.enter(isUrgent);
   try {
     await sleep.takeAddress();
     const { manifest } = file;
     if (manifest === null) throw new PublicError("The instance is gone.");
     const runnable = await runner.choose(manifest);
-    await deps.makeWay();
+    await parts.makeWay();
     const process = await runner.start(runnable);
     sleep.spawned();
     await runner.untilReady(runnable, process);

@@ -13,7 +13,7 @@ import { Contents } from "../engine/contents.ts";
 import { chooseEngine } from "../engine/context.ts";
 import { InstanceAddress } from "../engine/instance-address.ts";
 import { Callers } from "./callers.ts";
-import { ensureRunning, type EnsureRunningDeps } from "./ensure-running.ts";
+import { ensureRunning, type EnsureRunningParts } from "./ensure-running.ts";
 import type { Demand, Ticket } from "../lifecycle/lifecycle.ts";
 import { Machine, type InstanceEffect } from "../lifecycle/machine.ts";
 import { foundAs, isApplied } from "../lifecycle/state.ts";
@@ -48,7 +48,7 @@ export class Instance {
   readonly #condition: Condition;
   readonly #runner: EngineRunner;
   readonly #contents: Contents;
-  readonly #engine: EnsureRunningDeps;
+  readonly #engine: EnsureRunningParts;
   readonly #removal: RemovalParts;
   readonly #origin: InstanceOrigin;
   readonly #callers = new Callers();
