@@ -79,7 +79,7 @@ export function backendRules(): string[] {
     "acl has_body req.hdr_cnt(transfer-encoding) gt 0",
     "acl is_repeatable method GET HEAD OPTIONS",
     // HTTP/2 and HTTP/3 need no header for a body: only its first byte shows that there is a body.
-    `http-request wait-for-body time ${BODY_SECONDS}s at-least 1 if is_repeatable !has_body { req.ver -m beg 2 3 }`,
+    `http-request wait-for-body time ${BODY_SECONDS}s at-least 1 if { req.ver -m beg 2 3 } is_repeatable !has_body`,
     "acl has_body req.body_len gt 0",
     `acl is_usual ${IS_USUAL}`,
     `acl is_lenient ${IS_LENIENT}`,
