@@ -145,3 +145,42 @@ test("the framer is not between messages until the engine reports the end of the
   observe(2);
   expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([true, true]);
 });
+
+describe("the framer is not between messages while a statement has parts of its parameters and is not executed", () => {
+  const [EXECUTE, LONG_DATA, CLOSE, RESET_STATEMENT, RESET, BULK] = [0x17, 0x18, 0x19, 0x1a, 0x1f, 0xfa];
+  const command = (code: number, statement: number) => packet(0, [code, statement, 2, 0, 0, 1, 0, 9]);
+
+  test.each([
+    ["its execution", command(EXECUTE, 1)],
+    ["its execution in bulk", command(BULK, 1)],
+    ["its end", command(CLOSE, 1)],
+    ["its reset", command(RESET_STATEMENT, 1)],
+    ["the reset of the session", packet(0, [RESET])],
+    ["another user", packet(0, [CHANGE_USER, 0x61, 0, 0])],
+  ])("until %s", (_, end) => {
+    const { framer } = framerThatAllows();
+    for (let part = 0; part < 3; part++) walk(framer, command(LONG_DATA, 1));
+    expect(framer.isBetweenMessages).toBe(false);
+    walk(framer, [...packet(0, [QUERY, 1]), ...packet(0, [PING]), ...command(EXECUTE, 3)]);
+    expect(framer.isBetweenMessages).toBe(false);
+    walk(framer, end);
+    expect(framer.isBetweenMessages).toBe(true);
+  });
+
+  test("however the bytes are cut, and for each statement by itself", () => {
+    const { framer } = framerThatAllows();
+    const bytes = [...command(LONG_DATA, 1), ...command(LONG_DATA, 7), ...command(EXECUTE, 7)];
+    for (const byte of bytes) walk(framer, [byte]);
+    expect(framer.isBetweenMessages).toBe(false);
+    for (const byte of command(CLOSE, 1)) walk(framer, [byte]);
+    expect(framer.isBetweenMessages).toBe(true);
+  });
+
+  test("and a command without the number of a statement changes nothing", () => {
+    const { framer } = framerThatAllows();
+    walk(framer, [...packet(0, [LONG_DATA, 1, 0]), ...packet(0, [PING])]);
+    expect(framer.isBetweenMessages).toBe(true);
+    walk(framer, [...command(LONG_DATA, 1), ...packet(0, [EXECUTE, 1, 2, 0])]);
+    expect(framer.isBetweenMessages).toBe(false);
+  });
+});

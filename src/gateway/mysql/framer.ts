@@ -1,6 +1,7 @@
 // Follows a client's packets after the login: their ends, use of the instance, changes of the user, and thread ids.
 import type { MessageFramer } from "../backend.ts";
 import type { Answers } from "./answers.ts";
+import { LongData } from "./long-data.ts";
 import { mayNameThreads, type ThreadIds } from "./thread-ids.ts";
 
 const COM_QUIT = 0x01;
@@ -22,6 +23,7 @@ export class MysqlFramer implements MessageFramer {
   readonly #mayBecome: MayBecome;
   readonly #threadIds: ThreadIds;
   readonly #answers: Answers;
+  readonly #longData = new LongData();
   #header = 0;
   #headerBytes = 0;
   /** The missing bytes of the payload under way. */
@@ -39,7 +41,7 @@ export class MysqlFramer implements MessageFramer {
 
   get isBetweenMessages(): boolean {
     const isWhole = this.#headerBytes === 0 && this.#remaining === 0 && this.#length !== FULL_LENGTH;
-    return isWhole && !this.#answers.isInTransaction;
+    return isWhole && !this.#answers.isInTransaction && !this.#longData.isPending;
   }
 
   get isAnswered(): boolean {
@@ -59,8 +61,10 @@ export class MysqlFramer implements MessageFramer {
         at++;
         continue;
       }
-      if (this.#isAtCommand) this.#takeCommand(bytes, at, length);
+      const isCommand = this.#isAtCommand;
+      if (isCommand) this.#takeCommand(bytes, at, length);
       const taken = Math.min(this.#remaining, length - at);
+      if (this.#longData.isReading) this.#longData.take(bytes, isCommand ? at + 1 : at, at + taken);
       this.#remaining -= taken;
       at += taken;
       used ||= this.#isUse;
@@ -92,6 +96,7 @@ export class MysqlFramer implements MessageFramer {
     this.#isAtCommand = false;
     const command = bytes[at] ?? NO_COMMAND;
     this.#answers.ask(command);
+    this.#longData.begin(command);
     this.#isUse = command !== COM_PING && command !== COM_QUIT && command !== COM_STATISTICS;
     const mayName = mayNameThreads(command, this.#length);
     if (command !== COM_CHANGE_USER && !mayName) return;

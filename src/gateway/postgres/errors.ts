@@ -1,5 +1,5 @@
 // The errors that end a session early, with the messages to its client.
-import { fatalError, readErrorFields } from "./messages.ts";
+import { fatalError, readErrorFields, type ErrorFields } from "./messages.ts";
 
 /** The codes of the gateway's own errors (PostgreSQL documentation, "PostgreSQL Error Codes"). */
 export const SQLSTATE = {
@@ -14,28 +14,38 @@ export const SQLSTATE = {
   internalError: "XX000",
 } as const;
 
+const AUTH_FAILED = { file: "auth.c", routine: "auth_failed" };
+
 /** Ends a session with an error message to its client. */
 export class ProtocolError extends Error {
   readonly #code: string;
   readonly #detail: string | undefined;
+  readonly #origin: ErrorFields["origin"];
 
   /** @param message may be shown to anyone. */
-  constructor(code: string, message: string, detail?: string) {
+  constructor(code: string, message: string, detail?: string, origin?: ErrorFields["origin"]) {
     super(message);
     this.name = "ProtocolError";
     this.#code = code;
     this.#detail = detail;
+    this.#origin = origin;
   }
 
   /** The error as an ErrorResponse. */
   toBytes(): Buffer {
-    return fatalError({ code: this.#code, message: this.message, detail: this.#detail });
+    return fatalError({
+      code: this.#code,
+      message: this.message,
+      detail: this.#detail,
+      origin: this.#origin,
+    });
   }
 }
 
 /** The answer of Postgres to a wrong password, and to the name of an unknown role. */
 export function wrongPassword(user: string): ProtocolError {
-  return new ProtocolError(SQLSTATE.invalidPassword, `password authentication failed for user "${user}"`);
+  const text = `password authentication failed for user "${user}"`;
+  return new ProtocolError(SQLSTATE.invalidPassword, text, undefined, AUTH_FAILED);
 }
 
 /** The answer of Postgres itself. */

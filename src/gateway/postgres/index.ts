@@ -6,6 +6,7 @@ import { CancelKeys, type ClientKey } from "./cancel-keys.ts";
 import { EngineError, ProtocolError, SQLSTATE, tooManyClients } from "./errors.ts";
 import { cancelRequest } from "./messages.ts";
 import { Session } from "./session.ts";
+import { newestVersionOf } from "./startup-packet.ts";
 import { readPurpose } from "./startup.ts";
 
 const TLS_ONLY = "this server accepts encrypted connections only: connect with sslmode=require or stricter";
@@ -48,7 +49,7 @@ async function open<C extends ClientStream, E extends Stream>(
   backend: Backend<C, E>,
 ): Promise<Session<C, E> | null> {
   client.setDeadline(AUTHENTICATION_MS);
-  const purpose = await readPurpose(client);
+  const purpose = await readPurpose(client, newestVersionOf(backend.entry.engine));
   if (purpose === null) return null;
   if (purpose.kind === "cancel") {
     await cancel(backend, purpose);

@@ -15,6 +15,8 @@ export interface ErrorFields {
   code: string;
   message: string;
   detail?: string | undefined;
+  /** The place in the source of Postgres, from which some programs recognize the error. */
+  origin?: { file: string; routine: string } | undefined;
 }
 
 /** A message with its type, such as `R`. */
@@ -86,9 +88,10 @@ export function backendKeyData(pid: number, key: Uint8Array): Buffer {
 }
 
 /** An error after which the connection ends. */
-export function fatalError({ code, message: text, detail }: ErrorFields): Buffer {
+export function fatalError({ code, message: text, detail, origin }: ErrorFields): Buffer {
   const fields = [`SFATAL`, `VFATAL`, `C${code}`, `M${text}`];
   if (detail !== undefined) fields.push(`D${detail}`);
+  if (origin !== undefined) fields.push(`F${origin.file}`, `R${origin.routine}`);
   return message("E", Buffer.from(`${fields.join("\0")}\0\0`));
 }
 

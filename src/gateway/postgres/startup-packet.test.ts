@@ -2,22 +2,28 @@
 import { describe, expect, test } from "bun:test";
 import { ProtocolError } from "./errors.ts";
 import { cancelRequest, int32, startupMessage } from "./messages.ts";
-import { readOpening, type Startup } from "./startup-packet.ts";
+import { newestVersionOf, readOpening, type Opening, type Startup } from "./startup-packet.ts";
+
+const NEWEST = 0x3_0002;
 
 /** A packet without its length. */
 function packet(version: number, ...texts: string[]): Buffer {
   return Buffer.concat([int32(version), Buffer.from(texts.map((text) => `${text}\0`).join(""), "latin1")]);
 }
 
-function startupOf(bytes: Buffer): Startup {
-  const opening = readOpening(bytes);
+function open(bytes: Buffer): Opening {
+  return readOpening(bytes, NEWEST);
+}
+
+function startupOf(bytes: Buffer, newest = NEWEST): Startup {
+  const opening = readOpening(bytes, newest);
   if (opening.kind !== "startup") throw new Error(`it is a ${opening.kind}`);
   return opening.startup;
 }
 
-function errorOf(bytes: Buffer): string {
+function errorOf(bytes: Buffer, newest = NEWEST): string {
   try {
-    readOpening(bytes);
+    readOpening(bytes, newest);
   } catch (error) {
     if (error instanceof ProtocolError) return error.toBytes().toString("latin1", 5);
     throw error;
@@ -27,14 +33,14 @@ function errorOf(bytes: Buffer): string {
 
 describe("readOpening", () => {
   test("recognizes requests for TLS, GSSAPI encryption and a cancel", () => {
-    expect(readOpening(int32(80_877_103))).toEqual({ kind: "tls" });
-    expect(readOpening(int32(80_877_104))).toEqual({ kind: "gss" });
+    expect(open(int32(80_877_103))).toEqual({ kind: "tls" });
+    expect(open(int32(80_877_104))).toEqual({ kind: "gss" });
     const cancel = cancelRequest(7, Buffer.from("abcd")).subarray(4);
-    expect(readOpening(cancel)).toEqual({ kind: "cancel", pid: 7, key: Buffer.from("abcd") });
+    expect(open(cancel)).toEqual({ kind: "cancel", pid: 7, key: Buffer.from("abcd") });
   });
 
   test.each([0, 257, 1000])("reads a cancel with a key of %d bytes as invalid", (length) => {
-    expect(readOpening(cancelRequest(7, Buffer.alloc(length)).subarray(4))).toEqual({ kind: "invalid" });
+    expect(open(cancelRequest(7, Buffer.alloc(length)).subarray(4))).toEqual({ kind: "invalid" });
   });
 
   test("reads the user and the database, and keeps the other parameters unchanged", () => {
@@ -73,6 +79,27 @@ describe("readOpening", () => {
     [0x3_270f, 0x3_0002, true],
   ])("answers a request for version %d with version %d", (asked, agreed, isTooNew) => {
     expect(startupOf(packet(asked, "user", "ann", ""))).toMatchObject({ version: agreed, isTooNew });
+  });
+
+  test.each([
+    ["14.23", 0x3_0002, 0x3_0000, true],
+    ["17.10", 0x3_0001, 0x3_0000, true],
+    ["17.10", 0x3_0000, 0x3_0000, false],
+    ["18.4", 0x3_0002, 0x3_0002, false],
+    ["19beta1", 0x3_0002, 0x3_0002, false],
+  ])(
+    "agrees for Postgres %s and a request for version %d on version %d",
+    (version, asked, agreed, isTooNew) => {
+      const startup = startupOf(packet(asked, "user", "ann", ""), newestVersionOf({ version }));
+      expect(startup).toMatchObject({ version: agreed, isTooNew });
+    },
+  );
+
+  test("names the newest version of an old Postgres to a client of an unknown version", () => {
+    const text = "unsupported frontend protocol 2.0: server supports 3.0 to 3.0";
+    expect(errorOf(packet(0x2_0000, "user", "ann", ""), newestVersionOf({ version: "17.10" }))).toContain(
+      text,
+    );
   });
 
   test("withholds options of the protocol from the engine", () => {

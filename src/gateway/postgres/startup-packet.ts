@@ -2,8 +2,8 @@
 import { ProtocolError, SQLSTATE } from "./errors.ts";
 import { REQUEST } from "./messages.ts";
 
-/** The newest protocol version of the gateway, as in packets: major and minor in 16 bits each. */
-const NEWEST_VERSION = 0x3_0002;
+/** Versions of the protocol as in packets: major and minor in 16 bits each. */
+const [VERSION_OF_OLD_ENGINES, VERSION_OF_POSTGRES_18] = [0x3_0000, 0x3_0002];
 
 const MAJOR = 3;
 
@@ -22,7 +22,7 @@ export interface Startup {
   /** Absent when the client named no database; Postgres takes the user's name then. */
   database?: string;
   application?: string;
-  /** The requested version, at most the gateway's newest. */
+  /** The requested version, at most the engine's newest. */
   version: number;
   /** Whether the client asked for a newer version. */
   isTooNew: boolean;
@@ -40,11 +40,17 @@ export type Opening =
   /** A packet that gets no answer. */
   | { kind: "invalid" };
 
+/** The newest protocol version that the engine itself agrees to. @param version the engine's, such as `17.10`. */
+export function newestVersionOf({ version }: { version: string }): number {
+  return Number.parseInt(version, 10) < 18 ? VERSION_OF_OLD_ENGINES : VERSION_OF_POSTGRES_18;
+}
+
 /**
  * @param packet the packet without its length; at least 4 bytes.
+ * @param newest the newest protocol version of the engine.
  * @throws ProtocolError where Postgres answers with an error.
  */
-export function readOpening(packet: Buffer): Opening {
+export function readOpening(packet: Buffer, newest: number): Opening {
   switch (packet.readInt32BE()) {
     case REQUEST.tls:
       return { kind: "tls" };
@@ -53,7 +59,7 @@ export function readOpening(packet: Buffer): Opening {
     case REQUEST.cancel:
       return readCancel(packet);
     default:
-      return { kind: "startup", startup: readStartup(packet) };
+      return { kind: "startup", startup: readStartup(packet, newest) };
   }
 }
 
@@ -64,15 +70,18 @@ function readCancel(packet: Buffer): Opening {
 }
 
 /** The error for an unsupported version; a request at a wrong time looks like an unsupported version too. */
-export function unsupportedVersion(version: number): ProtocolError {
-  const asked = `${version >>> 16}.${version & 0xffff}`;
-  const text = `unsupported frontend protocol ${asked}: server supports 3.0 to 3.2`;
+export function unsupportedVersion(version: number, newest: number): ProtocolError {
+  const text = `unsupported frontend protocol ${textOfVersion(version)}: server supports 3.0 to ${textOfVersion(newest)}`;
   return new ProtocolError(SQLSTATE.featureNotSupported, text);
 }
 
-function readStartup(packet: Buffer): Startup {
+function textOfVersion(version: number): string {
+  return `${version >>> 16}.${version & 0xffff}`;
+}
+
+function readStartup(packet: Buffer, newest: number): Startup {
   const version = packet.readUInt32BE();
-  if (version >>> 16 !== MAJOR) throw unsupportedVersion(version);
+  if (version >>> 16 !== MAJOR) throw unsupportedVersion(version, newest);
   const all = readParameters(packet.subarray(4));
   // The last value of a name counts.
   const given = new Map(all);
@@ -91,8 +100,8 @@ function readStartup(packet: Buffer): Startup {
     user: textOf(user),
     ...(database === "" ? {} : { database: textOf(database) }),
     ...(application === undefined ? {} : { application: textOf(application) }),
-    version: Math.min(version, NEWEST_VERSION),
-    isTooNew: version > NEWEST_VERSION,
+    version: Math.min(version, newest),
+    isTooNew: version > newest,
     unknownOptions: all.map(([name]) => name).filter((name) => name.startsWith(PROTOCOL_OPTION)),
     parameters: [...names, ...all.filter(([name]) => !isOwn(name))],
   };

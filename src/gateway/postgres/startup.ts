@@ -19,10 +19,11 @@ export type Purpose = Extract<Opening, { kind: "startup" | "cancel" }>;
 
 /**
  * Reads and answers requests for encryption, up to the packet with the purpose of the connection.
+ * @param newest the newest protocol version of the engine.
  * @returns null when the connection gets no answer.
  * @throws ProtocolError where Postgres answers with an error; StreamEnded.
  */
-export async function readPurpose(client: ClientStream): Promise<Purpose | null> {
+export async function readPurpose(client: ClientStream, newest: number): Promise<Purpose | null> {
   if ((await client.peekByte()) === TLS_HANDSHAKE) {
     if (!client.canStartTls) return null;
     await client.startTls([ALPN]);
@@ -33,16 +34,16 @@ export async function readPurpose(client: ClientStream): Promise<Purpose | null>
   let mayAskForGss = client.tls === null;
   for (;;) {
     const packet = await readPacket(client);
-    const opening: Opening = packet === null ? { kind: "invalid" } : readOpening(packet);
+    const opening: Opening = packet === null ? { kind: "invalid" } : readOpening(packet, newest);
     if (opening.kind === "invalid") return null;
     if (opening.kind === "startup" || opening.kind === "cancel") return opening;
     if (opening.kind === "tls") {
-      if (!mayAskForTls) throw unsupportedVersion(REQUEST.tls);
+      if (!mayAskForTls) throw unsupportedVersion(REQUEST.tls, newest);
       mayAskForTls = false;
       refuseStuffed(client, "SSL request");
       if (await answerTlsRequest(client)) mayAskForGss = false;
     } else {
-      if (!mayAskForGss) throw unsupportedVersion(REQUEST.gss);
+      if (!mayAskForGss) throw unsupportedVersion(REQUEST.gss, newest);
       mayAskForGss = false;
       refuseStuffed(client, "GSSAPI encryption request");
       client.write(Buffer.from("N"));
