@@ -70,6 +70,10 @@ test.each([
   ["help about an unknown command", ["help", "cachse"]],
   ["help about an unknown command of a group", ["help", "caches", "destroy"]],
   ["an unknown command with --help", ["caches", "destroy", "--help"]],
+  ["a token without a name", ["token", "create", "--name", ""]],
+  ["a token whose name a terminal would obey", ["token", "create", "--name", "a\nb"]],
+  ["a token with a name without end", ["token", "create", "--name", "n".repeat(101)]],
+  ["a token of an organization without a name", ["token", "create", "--name", "x", "--organization", " "]],
 ])("%s is wrong usage", async (_, args) => {
   const { stdout, stderr, exitCode } = await pilvi(args);
   expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
