@@ -74,6 +74,15 @@ test("status shows the environment with its latest deployment, and open its addr
   expect((await run({}, "open")).stdout).toBe(`${URL_OF_IT}\n`);
 });
 
+test("an environment without a release is not called running", async () => {
+  const routes = {
+    [`GET ${environmentPath}`]: one(sampleEnvironment({}, null)),
+    [`GET /applications/${APPLICATION_ID}/environments`]: list(sampleEnvironment({}, null)),
+  };
+  expect((await run(routes, "status")).stdout).toMatch(/^Status {7}empty$/m);
+  expect((await run(routes, "environments", "list")).stdout).toMatch(/^production {2}empty /m);
+});
+
 test("deployments lists the newest first and marks the current one", async () => {
   const { stdout } = await run({}, "deployments", "--number", "2");
   const [, first = "", second = "", ...rest] = stdout.trimEnd().split("\n");
