@@ -160,6 +160,10 @@ test("env set takes values with equals signs and one from the input, and prints 
   expect(stdout).toBe("Set A, KEY in production.\n");
 });
 
+test("following without a deployment is wrong usage", async () => {
+  await expect(run({}, "deployments", "--follow")).rejects.toThrow(CommanderError);
+});
+
 test("env set refuses what is no assignment as wrong usage", async () => {
   const failure = await failureOf(run({}, "env", "set", "GREETING"));
   expect(failure).toEqual({ text: "GREETING is not KEY=VALUE.", exitCode: 2 });
