@@ -27,6 +27,10 @@ interface TokenOptions {
   json?: true;
 }
 
+/** The bounds that the API has for these names. */
+const MAX_TOKEN_NAME = 100;
+const MAX_ORGANIZATION_NAME = 60;
+
 // Each command imports what it alone needs, so that a short command does not load a whole server.
 
 function addProcesses(pilvi: Command): void {
@@ -121,14 +125,18 @@ function addTokens(pilvi: Command): void {
   const create = tokens
     .command("create")
     .description("create a token and print it, this once")
-    .requiredOption("--name <name>", "what it is for")
+    .requiredOption("--name <name>", "what it is for", nameOf(MAX_TOKEN_NAME))
     .addOption(
       new Option("--abilities <abilities>", "what it may do, with commas between")
         .argParser(words)
         .default(["*"], "*, which is everything"),
     )
     .option("--expires <when>", "after 12h, 30d or 1y, or on a date such as 2027-01-31", expiry)
-    .option("--organization <name>", "whose resources it is for", "default")
+    .addOption(
+      new Option("--organization <name>", "whose resources it is for")
+        .argParser(nameOf(MAX_ORGANIZATION_NAME))
+        .default("default"),
+    )
     .option("--max-resources <number>", "how many resources it may order", limit)
     .option("--max-memory <size>", "how much memory they may have in all, such as 2gb", sizeLimit)
     .option("--max-storage <size>", "with how much on the disk it may order no more, such as 50gb", sizeLimit)
@@ -197,6 +205,15 @@ function words(text: string): string[] {
   return list;
 }
 
+/** Reads a name within the bounds that the API has for it. */
+function nameOf(maxLength: number): (text: string) => string {
+  return (text) => {
+    const name = text.trim();
+    if (name !== "" && name.length <= maxLength && /^\P{Cc}*$/u.test(name)) return name;
+    throw new InvalidArgumentError(`It must have 1 to ${maxLength} characters, without control characters.`);
+  };
+}
+
 function limit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number, 1 or more.");
@@ -259,7 +276,7 @@ async function storedToken(file: string): Promise<string> {
 /** The program with all its commands; each error that a command throws reaches the caller of `parseAsync`. */
 export function createProgram(): Command {
   const pilvi = new Command("pilvi")
-    .description("A cloud of your own: databases, caches and WebSocket clusters in milliseconds.")
+    .description("A cloud of your own: applications, databases, caches and WebSocket clusters.")
     .version(packageJson.version)
     .showHelpAfterError("Add --help to see what is possible.")
     // So that a command may have an option `--version` of its own.

@@ -1,6 +1,6 @@
 // The `pilvi` program: runs the command of its arguments, and ends with the exit code of that command.
 import "./lib/reflection.ts";
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { endingOf, printable } from "./cli/index.ts";
 import { createProgram } from "./commands.ts";
 import { codeOf, messageOf } from "./lib/errors.ts";
@@ -24,10 +24,26 @@ function enterFolder(): void {
 }
 
 async function run(args: string[]): Promise<void> {
-  // The library's own `help` looks one command deep only.
+  const program = createProgram();
   const [first = "--help", ...rest] = args;
-  const words = first === "help" ? [...rest, "--help"] : [first, ...rest];
-  await createProgram().parseAsync(words, { from: "user" });
+  // The library's own `help` looks one command deep only.
+  const words = first === "help" ? [...pathOf(program, rest), "--help"] : [first, ...rest];
+  if (words.includes("--help") || words.includes("-h")) pathOf(program, words);
+  await program.parseAsync(words, { from: "user" });
+}
+
+/**
+ * The words that name a command, without its arguments. For the help of a command that does not exist the library would
+ * print that of what is above it, as if nothing were wrong.
+ * @throws CommanderError for a command that does not exist.
+ */
+function pathOf(command: Command, [word = "-", ...rest]: string[]): string[] {
+  if (word.startsWith("-") || command.commands.length === 0) return [];
+  const next = command.commands.find((each) => each.name() === word);
+  if (next !== undefined) return [word, ...pathOf(next, rest)];
+  // Each group has a `help` of the library, which takes any words.
+  if (word === "help") return [];
+  return command.error(`error: unknown command '${word}'`, { exitCode: 2 });
 }
 
 // Files get the modes that the code names; the umask of the caller could close folders to the users that engines run

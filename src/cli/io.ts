@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { printable } from "./printable.ts";
 import { runInPlace } from "./run.ts";
+import { utf8Text } from "./utf8.ts";
 
 const CLEAR_LINE = "\r\u001B[K";
 
@@ -28,7 +29,7 @@ export interface Io {
   ask(question: string): Promise<string>;
   /** Asks like `ask` at a terminal, which does not show the answer. */
   askHidden(question: string): Promise<string>;
-  /** Reads the input to its end. */
+  /** Reads the input to its end. @throws CommandError when it is no text. */
   readInput(): Promise<string>;
   /** Calls the listener on Ctrl-C in place of ending the program. Returns a function that undoes that. */
   onInterrupt(listener: () => void): () => void;
@@ -58,7 +59,7 @@ export function processIo(): Io {
     errColumns: process.stderr.columns || 80,
     ask,
     askHidden,
-    readInput: () => Bun.stdin.text(),
+    readInput: async () => utf8Text(await Bun.stdin.bytes(), "The input"),
     onInterrupt: (listener) => {
       process.on("SIGINT", listener);
       return () => void process.off("SIGINT", listener);

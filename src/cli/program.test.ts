@@ -53,6 +53,12 @@ test("help goes down to the last command", async () => {
   expect(exitCode).toBe(0);
 });
 
+test("words after a command are not taken for commands", async () => {
+  const { stdout, exitCode } = await pilvi(["help", "run", "ls"]);
+  expect(stdout).toStartWith("Usage: pilvi run [options] <command...>");
+  expect(exitCode).toBe(0);
+});
+
 test.each([
   ["an unknown command", ["cachse"]],
   ["an unknown command of a group", ["caches", "destroy"]],
@@ -61,6 +67,13 @@ test.each([
   ["a missing argument", ["caches", "create"]],
   ["a bad value", ["caches", "create", "x", "--timeout", "soon"]],
   ["a delete that nobody can confirm", ["caches", "delete", "sessions"]],
+  ["help about an unknown command", ["help", "cachse"]],
+  ["help about an unknown command of a group", ["help", "caches", "destroy"]],
+  ["an unknown command with --help", ["caches", "destroy", "--help"]],
+  ["a token without a name", ["token", "create", "--name", ""]],
+  ["a token whose name a terminal would obey", ["token", "create", "--name", "a\nb"]],
+  ["a token with a name without end", ["token", "create", "--name", "n".repeat(101)]],
+  ["a token of an organization without a name", ["token", "create", "--name", "x", "--organization", " "]],
 ])("%s is wrong usage", async (_, args) => {
   const { stdout, stderr, exitCode } = await pilvi(args);
   expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });

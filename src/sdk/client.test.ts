@@ -107,6 +107,15 @@ test("the failures of Node's fetch are known by their causes", async () => {
   expect(pauses.map(({ reason }) => reason)).toEqual(["the connection was lost", "the connection was lost"]);
 });
 
+test("a reason that is a question has no full stop after it", async () => {
+  const client = clientAt("https://elsewhere.example", async () => {
+    throw Object.assign(new Error("Does it speak TLS?"), { code: "EPROTO" });
+  });
+  expect(await errorOf(client.caches.types())).toMatchObject({
+    message: "Pilvi does not answer at https://elsewhere.example: Does it speak TLS?",
+  });
+});
+
 test("a connection that is lost every time ends in an error", async () => {
   let attempts = 0;
   const client = clientAt("http://127.0.0.1:7458", async () => {

@@ -81,7 +81,8 @@ export function errorOfLoss(url: string, error: unknown): PilviUnreachable {
   const advice = code.includes("CERT")
     ? " Put the certificate of its authority into a file that NODE_EXTRA_CA_CERTS names."
     : "";
-  return new PilviUnreachable(`${silence}: ${reason}.${advice}`, { cause: error });
+  const end = /[.?!]$/.test(reason) ? "" : ".";
+  return new PilviUnreachable(`${silence}: ${reason}${end}${advice}`, { cause: error });
 }
 
 /** Whether a code means that the connection ended before the answer; the second is the word of Node's `fetch`. */

@@ -26,6 +26,8 @@ export function addDeployments(program: Command, session: Session): void {
     .option("-f, --follow", "wait for the end of that deployment")
     .option("--number <number>", "list so many of the newest", countingNumber, 20);
   withJson(withEnvironment(command)).action(async (id: string | undefined, options: DeploymentsOptions) => {
+    if (id === undefined && options.follow === true)
+      command.error("error: --follow needs the id of a deployment", { exitCode: 2 });
     const target = await targetOf(session, options);
     if (id === undefined) return await listDeployments(session, target, options);
     await showDeployment(session, target, id, options);

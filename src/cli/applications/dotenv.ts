@@ -16,8 +16,13 @@ const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
 /** Reads `KEY=VALUE`. @throws CommandError when it is not that. */
 export function variableOf(text: string): Variable {
   const at = text.indexOf("=");
-  const key = text.slice(0, Math.max(at, 0));
-  if (!KEY.test(key)) throw new CommandError(`${text.slice(0, 60)} is not KEY=VALUE.`, 2);
+  if (at < 1) throw new CommandError(`${text.slice(0, 60)} is not KEY=VALUE.`, 2);
+  const key = text.slice(0, at);
+  if (!KEY.test(key))
+    throw new CommandError(
+      `${key.slice(0, 60)} is no name of a variable: it may have letters, digits and underscores, and does not begin with a digit.`,
+      2,
+    );
   return { key, value: text.slice(at + 1) };
 }
 

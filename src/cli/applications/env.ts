@@ -1,6 +1,6 @@
 // `pilvi env`: the variables of an environment.
 import type { Command } from "commander";
-import type { EnvironmentDocument } from "../../sdk/index.ts";
+import { type EnvironmentDocument, PilviError } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
@@ -38,8 +38,24 @@ export async function setVariables(
   { environments, environment }: Target,
   variables: Variable[],
 ): Promise<void> {
-  await environments.setVariables(environment.id, { method: "set", variables });
+  await environments.setVariables(environment.id, { method: "set", variables }).catch((error: unknown) => {
+    throw namingVariables(error, variables);
+  });
   io.out(`Set ${variables.map(({ key }) => key).join(", ")} in ${environment.attributes.name}.\n`);
+}
+
+/** The server counts the variables of a request, and a person knows them by their names. */
+function namingVariables(error: unknown, variables: readonly Variable[]): unknown {
+  if (!(error instanceof PilviError) || error.errors === undefined) return error;
+  const lines = Object.entries(error.errors).map(([field, texts]) => {
+    const [, index, part] = /^variables\.(\d+)\.(key|value)$/.exec(field) ?? [];
+    const key = variables[Number(index)]?.key;
+    const text = texts.join(" ");
+    return key === undefined
+      ? `${field}: ${text}`
+      : `${key}: ${text.replaceAll(`The field ${field}`, `Its ${part}`)}`;
+  });
+  return new CommandError(lines.join("\n"));
 }
 
 function addVariableList(env: Command, session: Session): void {

@@ -5,22 +5,29 @@ import { durationText } from "./steps.ts";
 
 export const environmentColumns = ["NAME", "STATUS", "BRANCH", "ADDRESS", "ID"];
 
-export function environmentCells({ id, attributes, relationships, meta }: EnvironmentResource): string[] {
-  return [attributes.name, attributes.status, relationships.branch.data?.id ?? "", meta.url, id];
+export function environmentCells(environment: EnvironmentResource): string[] {
+  const { id, attributes, relationships, meta } = environment;
+  return [attributes.name, statusOf(environment), relationships.branch.data?.id ?? "", meta.url, id];
+}
+
+/** The API has no word for an environment that waits for its first release; nothing runs in it. */
+function statusOf({ attributes: { status }, relationships }: EnvironmentResource): string {
+  return status === "running" && relationships.currentDeployment.data === null ? "empty" : status;
 }
 
 /** Name and value of each property, one a line. @param latest the latest deployment, if there is one. */
 export function environmentText(
-  { id, attributes, relationships, meta }: EnvironmentResource,
+  environment: EnvironmentResource,
   application: string,
   latest?: DeploymentResource,
 ): string {
+  const { id, attributes, relationships, meta } = environment;
   const { database, cache, websocketApplication } = relationships;
   return table([
     ["Application", application],
     ["Environment", attributes.name],
     ["Id", id],
-    ["Status", attributes.status],
+    ["Status", statusOf(environment)],
     ...(meta.last_error === null ? [] : [["Last error", meta.last_error]]),
     ["Address", meta.url],
     ["Branch", relationships.branch.data?.id ?? "unknown"],

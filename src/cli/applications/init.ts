@@ -100,8 +100,16 @@ async function confirmName({ io }: Session, name: string, exists: boolean): Prom
   throw new CommandError("Nothing was linked. Choose a name with: pilvi init NAME");
 }
 
-/** The folder's name with the characters that names of applications may have. */
+/**
+ * The folder's name with the characters that names of applications may have.
+ * @throws CommandError when no letter or digit of it may stand in one: all such folders would get the same name, and
+ * the second would be deployed over the application of the first.
+ */
 function nameOfFolder(folder: string): string {
+  if (!/[\p{Script=Latin}0-9]/u.test(basename(folder)))
+    throw new CommandError(
+      `The name of the folder ${folder} has no Latin letter and no digit for the name of an application. Choose a name with: pilvi init NAME`,
+    );
   const name = basename(folder)
     .replaceAll(/[^\p{Script=Latin}0-9 _.'-]+/gu, "-")
     .slice(0, MAX_NAME);

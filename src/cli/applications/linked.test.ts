@@ -74,6 +74,15 @@ test("status shows the environment with its latest deployment, and open its addr
   expect((await run({}, "open")).stdout).toBe(`${URL_OF_IT}\n`);
 });
 
+test("an environment without a release is not called running", async () => {
+  const routes = {
+    [`GET ${environmentPath}`]: one(sampleEnvironment({}, null)),
+    [`GET /applications/${APPLICATION_ID}/environments`]: list(sampleEnvironment({}, null)),
+  };
+  expect((await run(routes, "status")).stdout).toMatch(/^Status {7}empty$/m);
+  expect((await run(routes, "environments", "list")).stdout).toMatch(/^production {2}empty /m);
+});
+
 test("deployments lists the newest first and marks the current one", async () => {
   const { stdout } = await run({}, "deployments", "--number", "2");
   const [, first = "", second = "", ...rest] = stdout.trimEnd().split("\n");
@@ -149,6 +158,10 @@ test("env set takes values with equals signs and one from the input, and prints 
     },
   ]);
   expect(stdout).toBe("Set A, KEY in production.\n");
+});
+
+test("following without a deployment is wrong usage", async () => {
+  await expect(run({}, "deployments", "--follow")).rejects.toThrow(CommanderError);
 });
 
 test("env set refuses what is no assignment as wrong usage", async () => {

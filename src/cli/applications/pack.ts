@@ -30,17 +30,22 @@ interface Packed {
  * @throws CommandError when there is nothing to pack, or more than Pilvi takes.
  */
 export async function packFolder(folder: string): Promise<Packed> {
-  const { names: all, omitted } = (await filesOfGit(folder)) ?? {
-    names: filesOfFolder(folder, MAX_FILES),
-    omitted: [],
-  };
-  // The link of a folder is no part of its application, also where no .gitignore says so.
-  const names = all.filter((name) => !name.startsWith(".pilvi/"));
+  const { names, omitted } = await filesToPack(folder);
   const sizes = names.map((name) => sizeOf(folder, name));
   const present = names.filter((_, at) => sizes[at] !== undefined);
   const bytes = sizes.reduce<number>((sum, size = 0) => sum + size, 0);
   checkAmount(folder, present.length, bytes);
   return { files: present.length, bytes, omitted, archive: () => pack(folder, present) };
+}
+
+/** Paths of the files that a deployment takes along, and of repositories whose files git does not list. */
+export async function filesToPack(folder: string): Promise<{ names: string[]; omitted: string[] }> {
+  const { names, omitted } = (await filesOfGit(folder)) ?? {
+    names: filesOfFolder(folder, MAX_FILES),
+    omitted: [],
+  };
+  // The link of a folder is no part of its application, also where no .gitignore says so.
+  return { names: names.filter((name) => !name.startsWith(".pilvi/")), omitted };
 }
 
 /** Undefined for a file that was deleted and that git still knows, and for what is neither a file nor a link. */

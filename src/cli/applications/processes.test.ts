@@ -123,6 +123,11 @@ describe("instances", () => {
   });
 });
 
+test("scale with what is no change is wrong usage", async () => {
+  expect((await failureOf(run("scale", "web=0")))?.exitCode).toBe(2);
+  expect((await failureOf(run("scale", "web")))?.exitCode).toBe(2);
+});
+
 describe("processes", () => {
   test("list names those of the Procfile by their lines, and all others by their ids", async () => {
     const { stdout } = await run("processes", "list");

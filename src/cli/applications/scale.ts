@@ -57,7 +57,10 @@ interface Order {
 function orderOf(rows: readonly ProcessRow[], change: string): Order {
   const [, name, count, size] = CHANGE.exec(change) ?? [];
   if (name === undefined || (count === undefined && size === undefined))
-    throw new CommandError(`${change} is no change. A change is NAME=COUNT, NAME=SIZE or NAME=COUNT:SIZE.`);
+    throw new CommandError(
+      `${change} is no change. A change is NAME=COUNT, NAME=SIZE or NAME=COUNT:SIZE.`,
+      2,
+    );
   const scaled = rows.find((row) => row.name === name);
   if (scaled === undefined) {
     const names = rows.map((row) => row.name).join(", ");

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { ArchiveResource, StoreBackups } from "../../sdk/index.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
-import { mebibytes } from "../shared/details.ts";
+import { bytesText } from "../shared/details.ts";
 import { table } from "../table.ts";
 
 const MAX_NAME = 14;
@@ -66,7 +66,7 @@ function rowOf(attributes: Shown): string[] {
     deletedAt === null ? short : `${short}*`,
     minuteOf(window?.earliest),
     lag === null ? "-" : `${Math.round(lag)} s`,
-    mebibytes(bytes),
+    bytesText(bytes),
     ageOf(attributes.last_backup_at),
     ageOf(attributes.verified_at),
     secondsText(attributes.verified_restore_seconds),

@@ -8,6 +8,7 @@ import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
 import { addPurge } from "../shared/purge.ts";
 import { deletedIdOf, sourceIdOf } from "../shared/source.ts";
+import { utf8Text } from "../utf8.ts";
 import { clusterKind } from "./kind.ts";
 import { addRefresh } from "./refresh.ts";
 
@@ -100,11 +101,12 @@ function addClone(databases: Command, session: Session): void {
 /** @throws CommandError when the file cannot be read. */
 async function sqlIn(session: Session, file: string): Promise<string> {
   if (file === "-") return await session.io.readInput();
-  return await Bun.file(file)
-    .text()
+  const bytes = await Bun.file(file)
+    .bytes()
     .catch(() => {
       throw new CommandError(`The file ${file} cannot be read.`);
     });
+  return utf8Text(bytes, `The file ${file}`);
 }
 
 function addUndelete(databases: Command, session: Session): void {

@@ -19,7 +19,7 @@ const MAX_PER_PAGE = 100;
 export function addEvents(program: Command, session: Session): void {
   const command = program
     .command("events")
-    .description("show what happened to caches and clusters, the latest last, in UTC")
+    .description("show what happened to applications, caches and clusters, the latest last, in UTC")
     .option("--resource <name-or-id>", "only what happened to this one")
     .option(
       "--type <type>",

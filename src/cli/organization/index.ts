@@ -1,7 +1,7 @@
 // `pilvi organization`: the organization of the token, and how much of its quotas is taken.
 import type { Command } from "commander";
 import type { OrganizationDocument } from "../../sdk/index.ts";
-import { mebibytes } from "../shared/details.ts";
+import { bytesText } from "../shared/details.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { table } from "../table.ts";
@@ -44,6 +44,6 @@ function organizationText({ data: { id, attributes, meta } }: OrganizationDocume
 function cellsOf(name: string, amount: Amount | undefined): [used: string, limit: string] {
   if (amount === undefined) return ["", ""];
   const { limit, used } = amount;
-  const text = name.endsWith("_bytes") ? mebibytes : String;
+  const text = name.endsWith("_bytes") ? bytesText : String;
   return [text(used), limit === null ? "none" : text(limit)];
 }

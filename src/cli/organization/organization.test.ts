@@ -18,7 +18,7 @@ const document: OrganizationDocument = {
         caches: amount(3),
         databases: amount(0),
         websockets: amount(0),
-        memory_bytes: amount(262_144_000, 1_073_741_824),
+        memory_bytes: amount(262_144_000, 2048 * 1024 ** 4),
         storage_bytes: amount(0),
         connections: amount(0),
       },
@@ -45,7 +45,7 @@ test("organization shows its quotas beside those of the token, and with --json t
   expect(io.stdout).toMatch(/^Organization +default\nId +org-1\nToken +laptop$/m);
   expect(io.stdout).toMatch(/^resources +3 +2000 +1 +5$/m);
   expect(io.stdout).toMatch(/^caches +3 +none$/m);
-  expect(io.stdout).toMatch(/^memory +250 MiB +1024 MiB +0 MiB +none$/m);
+  expect(io.stdout).toMatch(/^memory +250 MiB +2048 TiB +0 MiB +none$/m);
   expect(io.stdout).toEndWith("\nThe organization has too much.");
   const json = fakeIo();
   await runCommand(json, url, "organization", "--json");

@@ -23,7 +23,7 @@ export function headRows({ id, attributes, meta }: Described): string[][] {
     ["Type", type],
     ["Region", region],
     ["Engine", engineText(meta.engine)],
-    ...(meta.storage_bytes === null ? [] : [["Storage", mebibytes(meta.storage_bytes)]]),
+    ...(meta.storage_bytes === null ? [] : [["Storage", bytesText(meta.storage_bytes)]]),
     ...(meta.engine === null || meta.engine.warning === null ? [] : [["Warning", meta.engine.warning]]),
     ["Created", createdAt],
   ];
@@ -34,7 +34,15 @@ export function engineText(engine: { name: string; version: string } | null): st
   return engine === null ? "not chosen yet" : `${engine.name} ${engine.version}`;
 }
 
+const UNITS = ["MiB", "GiB", "TiB"];
+
+/** From so many on, the next unit is easier to read. */
+const MANY = 10_000;
+
 /** An amount of bytes in words. */
-export function mebibytes(bytes: number): string {
-  return `${Math.round(bytes / 1024 ** 2)} MiB`;
+export function bytesText(bytes: number): string {
+  let amount = bytes / 1024 ** 2;
+  let unit = 0;
+  for (; amount >= MANY && unit < UNITS.length - 1; unit++) amount /= 1024;
+  return `${Math.round(amount)} ${UNITS[unit]}`;
 }

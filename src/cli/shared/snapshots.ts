@@ -12,7 +12,7 @@ import { jsonText, type Session, withExamples } from "../session.ts";
 import { table } from "../table.ts";
 import { waitFor } from "../wait.ts";
 import { confirm, requireAnswer, withYes, type DeleteOptions } from "./delete.ts";
-import { mebibytes } from "./details.ts";
+import { bytesText } from "./details.ts";
 import type { Resource, ShownKind } from "./kind.ts";
 import { sourceIdOf } from "./source.ts";
 
@@ -152,7 +152,7 @@ function addDelete<Document extends SingleDocument<Resource>>(
 
 function cellsOf({ id, attributes }: Snapshot): string[] {
   const { name, type, status, storage_bytes: bytes, completed_at: from } = attributes;
-  return [name ?? "-", type, status, bytes === null ? "-" : mebibytes(bytes), secondsOf(from), id];
+  return [name ?? "-", type, status, bytes === null ? "-" : bytesText(bytes), secondsOf(from), id];
 }
 
 function detailsOf({ id, attributes, meta }: Snapshot): string {
@@ -165,7 +165,7 @@ function detailsOf({ id, attributes, meta }: Snapshot): string {
     ["Type", type],
     ["Status", status],
     ...(meta.last_error === null ? [] : [["Last error", meta.last_error]]),
-    ...(bytes === null ? [] : [["Size", mebibytes(bytes)]]),
+    ...(bytes === null ? [] : [["Size", bytesText(bytes)]]),
     ...(attributes.completed_at === null ? [] : [["From", attributes.completed_at]]),
     ...(attributes.pitr_ends_at === null ? [] : [["Kept until", attributes.pitr_ends_at]]),
   ]);

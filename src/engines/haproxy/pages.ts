@@ -31,8 +31,8 @@ const PAGES: Page[] = [
   REFUSED,
   {
     status: 404,
-    title: "No application has this name",
-    text: "The address may be misspelt, or the application was removed or has another name now.",
+    title: "No application answers here",
+    text: "The address may be misspelt, nothing may have been deployed to it yet, or the application was removed or has another name now.",
   },
   {
     status: 405,

@@ -75,7 +75,7 @@ describe("a request", () => {
     for (const host of ["other.localhost", "a.localhost.evil.example", "localhost", "127.0.0.1", "[::1]"]) {
       const response = await lone.get(host);
       expect([host, response.status]).toEqual([host, 404]);
-      expect(await response.text()).toContain("No application has this name");
+      expect(await response.text()).toContain("nothing may have been deployed to it yet");
     }
     const bare = await lone.raw("GET / HTTP/1.0\r\n\r\n");
     expect(bare).toStartWith("HTTP/1.1 404");

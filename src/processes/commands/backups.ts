@@ -2,7 +2,7 @@
 import type { Config } from "../../config.ts";
 import type { CheckLine } from "../../contracts/keeper.ts";
 import { processIo } from "../../cli/index.ts";
-import { mebibytes } from "../../cli/shared/details.ts";
+import { bytesText } from "../../cli/shared/details.ts";
 import { KeeperClient, KeeperUnreachable } from "../../host/backups/keeper-client.ts";
 import { keeperSocket } from "../../host/os/layout.ts";
 import { Refusal } from "../../lib/errors.ts";
@@ -49,7 +49,7 @@ function faultText({ target, name, message }: CheckLine & { type: "fault" }): st
 }
 
 function amountOf({ objects, bytes }: Sum): string {
-  return `${objects} ${objects === 1 ? "object" : "objects"}, ${mebibytes(bytes)}`;
+  return `${objects} ${objects === 1 ? "object" : "objects"}, ${bytesText(bytes)}`;
 }
 
 function notReached(cause: unknown): Refusal {

@@ -1,7 +1,7 @@
 // Follows resources until each is back or has failed, and says so.
 import type { RestoredResource } from "../../contracts/restore-all.ts";
 import type { Driver } from "../../drivers/driver.ts";
-import { mebibytes } from "../../cli/shared/details.ts";
+import { bytesText } from "../../cli/shared/details.ts";
 import { processIo } from "../../cli/index.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "../../resources/shared/instance-kinds.ts";
 import type { Database } from "../../store/database.ts";
@@ -52,7 +52,7 @@ export class RestoredBytes {
     const all = [...this.#bytes.values()];
     if (all.length === 0) return "";
     const sum = (member: "doneBytes" | "totalBytes") => all.reduce((bytes, each) => bytes + each[member], 0);
-    return `, ${mebibytes(sum("doneBytes"))} of ${mebibytes(sum("totalBytes"))}`;
+    return `, ${bytesText(sum("doneBytes"))} of ${bytesText(sum("totalBytes"))}`;
   }
 }
 
