@@ -119,5 +119,6 @@ export function failureOf({ data: { id, attributes } }: DeploymentDocument): Com
   const { status, failure_reason: reason } = attributes;
   if (status === "deployment.succeeded") return undefined;
   if (status === "cancelled") return new CommandError(`The deployment ${id} was cancelled.`);
-  return new CommandError(`The deployment failed (${status}).${reason === null ? "" : `\n${reason}`}`);
+  const detail = status === "failed" ? "" : ` (${status})`;
+  return new CommandError(`The deployment failed${detail}.${reason === null ? "" : `\n${reason}`}`);
 }

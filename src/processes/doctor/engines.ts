@@ -53,7 +53,9 @@ async function runtimesFinding({ enginesDir }: Config): Promise<Finding> {
 async function networkFinding({ enginesDir }: Config): Promise<Finding> {
   const isHeld = (await findPacketFilter(enginesDir)) !== null;
   const text = networkSentence(isHeld, enginesDir);
-  return isHeld ? ok(text) : warn(text, `Run Pilvi as root, and install nft with ${INSTALL}.`);
+  if (isHeld) return ok(text);
+  const isRoot = process.getuid?.() === 0;
+  return warn(text, isRoot ? `Install nft with ${INSTALL}.` : "Run Pilvi as root.");
 }
 
 /** Engines run under users of their own, who must be able to reach the programs. */
