@@ -209,7 +209,11 @@ describe.skipIf(!hasLaravel())("an application of Laravel, where it can be had",
   test.each(["database", "redis"])(
     "has a worker for jobs in the %s, whose job ends before another release works",
     async (connection) => {
-      await setVariables({ QUEUE_CONNECTION: connection });
+      await setVariables({ QUEUE_CONNECTION: connection, APP_NAME: `Queue in ${connection}` });
+      // A process of before would put jobs into the former queue.
+      await until("the variables are there", async () =>
+        (await application.text()).includes(`<title>Queue in ${connection}</title>`),
+      );
       if ((await worker()) === undefined)
         await pilvi.api("POST", `${instance}/background-processes`, {
           type: "worker",
