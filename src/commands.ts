@@ -14,6 +14,7 @@ import {
 import type { Config } from "./config.ts";
 import { parseByteSize } from "./lib/byte-size.ts";
 import { codeOf, messageOf, Refusal } from "./lib/errors.ts";
+import { MAX_ORGANIZATION_NAME, MAX_TOKEN_NAME, WITHOUT_CONTROL_CHARACTERS } from "./lib/name-bounds.ts";
 
 interface TokenOptions {
   name: string;
@@ -26,10 +27,6 @@ interface TokenOptions {
   maxConnections?: number;
   json?: true;
 }
-
-/** The bounds that the API has for these names. */
-const MAX_TOKEN_NAME = 100;
-const MAX_ORGANIZATION_NAME = 60;
 
 // Each command imports what it alone needs, so that a short command does not load a whole server.
 
@@ -209,7 +206,7 @@ function words(text: string): string[] {
 function nameOf(maxLength: number): (text: string) => string {
   return (text) => {
     const name = text.trim();
-    if (name !== "" && name.length <= maxLength && /^\P{Cc}*$/u.test(name)) return name;
+    if (name !== "" && name.length <= maxLength && WITHOUT_CONTROL_CHARACTERS.test(name)) return name;
     throw new InvalidArgumentError(`It must have 1 to ${maxLength} characters, without control characters.`);
   };
 }

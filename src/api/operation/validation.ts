@@ -43,8 +43,8 @@ export function checkObject<Schema extends z.ZodObject>(
 }
 
 /**
- * The paths to the texts that Postgres cannot store: they contain NUL, or half of a surrogate pair. Names of members are
- * not examined, since those that a client makes up are not stored.
+ * The paths to the texts that Postgres cannot store: they contain NUL, or half of a surrogate pair. The names of
+ * members need no such look: the store gets only the members that a schema names.
  */
 function unstorableIn(value: object, way: string[] = []): [name: string, ...within: string[]][] {
   return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {

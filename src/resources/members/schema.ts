@@ -1,18 +1,18 @@
 // The shapes of members, invitations and organizations in answers.
 import { z } from "zod";
+import { MAX_ORGANIZATION_NAME, WITHOUT_CONTROL_CHARACTERS } from "../../lib/name-bounds.ts";
 import { role } from "../accounts/index.ts";
 import { createdAt } from "../shared/fields.ts";
 
 const MIN_NAME = 2;
-const MAX_NAME = 60;
 
 /** The name of an organization. */
 export const organizationName = z
   .string()
   .trim()
   .min(MIN_NAME)
-  .max(MAX_NAME)
-  .regex(/^\P{Cc}*$/u, "may not have control characters")
+  .max(MAX_ORGANIZATION_NAME)
+  .regex(WITHOUT_CONTROL_CHARACTERS, "may not have control characters")
   .meta({ description: "The name, which no other organization has.", example: "school" });
 
 const id = (prefix: string) => z.string().meta({ example: `${prefix}-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f` });

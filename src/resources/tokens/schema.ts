@@ -1,9 +1,9 @@
 // The shapes of tokens in requests and answers.
 import { z } from "zod";
+import { MAX_TOKEN_NAME, WITHOUT_CONTROL_CHARACTERS } from "../../lib/name-bounds.ts";
 import { createdAt } from "../shared/fields.ts";
 import { momentField } from "../shared/moment-field.ts";
 
-const MAX_NAME = 100;
 const MAX_ABILITIES = 100;
 const MAX_LIMIT = Number.MAX_SAFE_INTEGER;
 
@@ -16,8 +16,8 @@ export const newToken = z.object({
     .string()
     .trim()
     .min(1)
-    .max(MAX_NAME)
-    .regex(/^\P{Cc}*$/u, "may not have control characters")
+    .max(MAX_TOKEN_NAME)
+    .regex(WITHOUT_CONTROL_CHARACTERS, "may not have control characters")
     .meta({ description: "The purpose of the token.", example: "laptop" }),
   abilities: z
     .array(z.string().max(64))
