@@ -27,7 +27,7 @@ const STEPS = {
     "environment.promoted",
   ],
   change: ["environment.placed", "environment.started", "environment.routed", "environment.promoted"],
-  background: ["environment.removed", "environment.background.placed"],
+  background: ["environment.removed", "environment.background.retired", "environment.background.placed"],
   deletion: ["host.route.forgotten", "environment.removed", "loop.written"],
 } as const;
 

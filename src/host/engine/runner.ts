@@ -1,5 +1,4 @@
 // Runs the engine of one instance: chooses, starts, finds, awaits and stops it, whatever the engine is wanted for.
-import { statSync } from "node:fs";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { engineFor } from "../../engines/index.ts";
 import type { RunnerJournal } from "../journal/instance-journal.ts";
@@ -11,11 +10,11 @@ import { socketGroupOf } from "../os/accounts.ts";
 import { ensureFirstData } from "../provisioning/data-directory.ts";
 import { emptyForRebuild, isRebuildDue } from "../provisioning/rebuild.ts";
 import { dissolve, killGroup, limit, oomKills } from "../os/cgroup.ts";
+import { endCleanly } from "./clean-end.ts";
 import { applyTo } from "./applied-files.ts";
 import { Confinement } from "./confinement.ts";
 import { contextOf, engineOfProcess, isConfigWritten, writeConfig } from "./context.ts";
 import {
-  endEngine,
   findEngine,
   howToStop,
   killEngine,
@@ -24,7 +23,7 @@ import {
   type EngineProcess,
 } from "./engine-process.ts";
 import { ensureEngineFolders } from "../os/layout.ts";
-import { lineAppears, readTail } from "./log-follower.ts";
+import { readTail } from "./log-follower.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { untilReady } from "./readiness.ts";
 import { cannotSave } from "./saving.ts";
@@ -43,6 +42,8 @@ export class Runner {
   /** The context that the folders and files were made for. A start with the same context does not make them again. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
+  /** The process that is being ended. */
+  #endingProcess: EngineProcess | null = null;
   /** The process that the host has killed itself, whose end is no crash. */
   #killed: EngineProcess | null = null;
   /** The program of a process that was found; null when it cannot be determined. */
@@ -60,6 +61,11 @@ export class Runner {
   /** The running process, when the host knows it. */
   get process(): EngineProcess | null {
     return this.#process;
+  }
+
+  /** Whether a process runs or is being ended, so that it may still write. */
+  get hasProcess(): boolean {
+    return this.#process !== null || this.#endingProcess !== null;
   }
 
   /** The engine with its context, once it was chosen. */
@@ -200,11 +206,18 @@ export class Runner {
   async stop(signal?: NodeJS.Signals, withinMs?: number): Promise<boolean> {
     const { folder } = this.#parts;
     const running = this.#process ?? findEngine(folder);
-    this.#process = null;
-    await stopEngine(running, howToStop(this.#runnable, { signal, withinMs }), folder);
+    const how = howToStop(this.#runnable, { signal, withinMs });
+    await this.#whileEnding(running, () => stopEngine(running, how, folder));
     if (running !== null) this.#journal.ended("stopped");
     await this.#endGroup();
     return running !== null;
+  }
+
+  /** A process that is being ended runs no more for those who want to use it, and can still be killed and read. */
+  async #whileEnding<Result>(running: EngineProcess | null, end: () => Promise<Result>): Promise<Result> {
+    this.#process = null;
+    this.#endingProcess = running;
+    return await end().finally(() => (this.#endingProcess = null));
   }
 
   /** A customer's program may have given its lock away; its group holds it all the same. */
@@ -221,9 +234,10 @@ export class Runner {
 
   /** Kills the known process at once, which ends every wait for its answer; `stop` does the rest. */
   kill(): void {
-    if (this.#process === null) return;
-    this.#killed = this.#process;
-    killEngine(this.#process);
+    const process = this.#process ?? this.#endingProcess;
+    if (process === null) return;
+    this.#killed = process;
+    killEngine(process);
   }
 
   /**
@@ -248,26 +262,7 @@ export class Runner {
     const { folder, leaving } = this.#parts;
     // A listener on an already aborted signal would never be called.
     if (leaving.aborted) throw new PublicError("The engine is being stopped.");
-    const over = new AbortController();
-    const stays = engine.shutdownRefusedPattern;
-    const [given, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const giveUp = () => given.resolve();
-    const size = stays === undefined ? 0 : statSync(folder.log).size;
-    this.#process = null;
-    leaving.addEventListener("abort", giveUp);
-    if (stays !== undefined) {
-      void lineAppears(folder.log, stays, over.signal, size).then((found) => found && refused.resolve());
-    }
-    const ends = endEngine(
-      running,
-      engine.stopSignal,
-      Promise.race([refused.promise, given.promise]),
-      folder,
-    );
-    const hasEnded = await ends.finally(() => {
-      over.abort();
-      leaving.removeEventListener("abort", giveUp);
-    });
+    const hasEnded = await this.#whileEnding(running, () => endCleanly(engine, running, folder, leaving));
     if (hasEnded) this.#journal.ended("stopped");
     if (hasEnded) await this.#endGroup();
     else this.#process = running;

@@ -14,10 +14,12 @@ export class Endings {
    * @returns whether it still has a process, and has to be asked again.
    */
   end(id: string): boolean {
+    // The runner knows no process from the moment it stops it.
+    if (this.#begun.has(id)) return true;
     const instance = this.#instances.get(id);
     if (instance === undefined || instance.process === null) return false;
     // A program that has just started would miss the signal, and be killed when its time is over.
-    if (this.#begun.has(id) || instance.lifecycle.state.name !== "running") return true;
+    if (instance.lifecycle.state.name !== "running") return true;
     this.#begun.add(id);
     const over = () => this.#begun.delete(id);
     instance.close().then(over, over);

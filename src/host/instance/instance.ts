@@ -2,8 +2,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Observation } from "../../contracts/observation.ts";
-import { engineNamed } from "../../engines/index.ts";
-import type { ReadLine } from "../../engines/log-line.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { DataSource } from "../backups/data-source.ts";
@@ -100,6 +98,11 @@ export class Instance {
     return this.#runner.process;
   }
 
+  /** Whether its engine runs or is being ended. */
+  get hasProcess(): boolean {
+    return this.#runner.hasProcess;
+  }
+
   /** The uid of the instance; for data without a readable manifest, the owner of the data. Null without either. */
   get uid(): number | null {
     const { manifest } = this.#file;
@@ -111,12 +114,6 @@ export class Instance {
     const { runnable } = this.#runner;
     if (!this.#runs || runnable === null) throw new PublicError(`${this.id} does not run.`);
     return runnable;
-  }
-
-  /** How a line of its engine's log is read; undefined before an engine was chosen. */
-  get readLogLine(): ReadLine | undefined {
-    const { manifest } = this.#file;
-    return manifest === null ? undefined : engineNamed(manifest.engine.name).readLogLine;
   }
 
   /**

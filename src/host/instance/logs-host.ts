@@ -22,9 +22,7 @@ export function environmentLogsOf(
     dataDir: settings.dataDir,
     ...(settings.logs !== undefined && { retention: settings.logs }),
     processes: () =>
-      [...instances.values()].flatMap((instance) =>
-        instance.process === null ? [] : (processOf(instance) ?? []),
-      ),
+      [...instances.values()].flatMap((instance) => (instance.hasProcess ? (processOf(instance) ?? []) : [])),
     processOf: (id) => processOf(instances.get(id)),
     hasRoute,
     log,

@@ -208,8 +208,8 @@ test.each(Object.entries(FORMS))("the form of %s says at each field what is wron
   const before = list && (await namesAt(list()));
   await window.goto(path());
   if (opens !== undefined) await page.getByRole("button", { name: opens, exact: true }).first().click();
-  const scope =
-    opens === undefined ? page.locator("form").filter({ has: verbOf(page, verb) }) : page.getByRole("dialog");
+  const forms = opens === undefined ? page.locator("form") : page.getByRole("dialog");
+  const scope = forms.filter({ has: verbOf(page, verb) });
   await scope.waitFor();
   for (const [label, value] of Object.entries(values))
     await scope.getByLabel(label, { exact: true }).fill(value);
@@ -275,7 +275,7 @@ test("an eleventh webhook of an application is refused at the list of webhooks",
   expect((await pilvi.api("PATCH", path, { webhooks: ten })).status).toBe(200);
   await window.goto(`/websockets/${ids.server}`);
   await page.getByRole("button", { name: "Settings", exact: true }).click();
-  const dialog = page.getByRole("dialog");
+  const dialog = page.getByRole("dialog", { name: /^Settings of / });
   await dialog.getByRole("button", { name: "Add a webhook" }).click();
   await dialog.getByLabel("Address of webhook 11").fill("https://example.com/hook-11");
   await dialog.getByRole("button", { name: "Save" }).click();

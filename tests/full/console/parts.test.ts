@@ -51,7 +51,9 @@ async function namesAt(path: string): Promise<string[]> {
 async function deleteByName(name: string): Promise<void> {
   const { page } = window;
   await page.getByRole("button", { name: `Delete ${name}`, exact: true }).click();
-  const verb = page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true });
+  // A notice is a dialog as well.
+  const dialog = page.getByRole("dialog", { name: /^Delete / });
+  const verb = dialog.getByRole("button", { name: "Delete", exact: true });
   const field = page.getByLabel(`Type ${name} to confirm`);
   await verb.waitFor();
   expect(await verb.isDisabled()).toBe(true);
@@ -61,7 +63,7 @@ async function deleteByName(name: string): Promise<void> {
   await field.fill(name);
   expect(await window.accessibilityFaults()).toEqual([]);
   await verb.click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await dialog.waitFor({ state: "detached" });
 }
 
 test("a database is deleted once its name was typed", async () => {

@@ -147,6 +147,10 @@ export class ModelRunner implements EngineRunner {
     return this.#process;
   }
 
+  get hasProcess(): boolean {
+    return this.#process !== null;
+  }
+
   get runnable(): Runnable | null {
     return this.#runnable;
   }

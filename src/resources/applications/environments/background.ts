@@ -3,6 +3,7 @@ import type { Plan } from "../../../contracts/plan.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
+import type { Database } from "../../../store/database.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { commandOfProcess } from "../background-processes/command.ts";
 import { everyMinute, hasSchedule } from "../background-processes/scheduler.ts";
@@ -11,7 +12,12 @@ import type { DeploymentRow } from "../deployments/store.ts";
 import { sizeNamed } from "../instances/sizes.ts";
 import { followRotation } from "./credentials.ts";
 import { endProcesses } from "./place.ts";
-import { backgroundRunsOf, insertBackgroundRun, type BackgroundRun } from "./processes.ts";
+import {
+  backgroundRunsOf,
+  insertBackgroundRun,
+  retireBackgroundRuns,
+  type BackgroundRun,
+} from "./processes.ts";
 import { backgroundSpecOf, digestOf, type UnplacedSpec } from "./spec.ts";
 import type { EnvironmentRow } from "./store.ts";
 
@@ -48,22 +54,51 @@ export async function ensureBackgroundPlaced(
 ): Promise<PlacedRuns> {
   const { db } = context;
   const wanted = await wantedRuns(context, order);
-  const present = await backgroundRunsOf(db, order.environment.id);
+  const { working, ending } = await presentRuns(db, order.environment.id);
   const orderOf = ({ backgroundProcessId: id }: BackgroundRun) => {
     const found = wanted.find(({ row }) => row.id === id);
     return found && { ...found, deployment: order.deployment };
   };
-  const runs = await followRotation(context, present, orderOf);
+  const runs = await followRotation(context, working, orderOf);
   const kept = wanted.map((each) => runs.filter((run) => fits(run, each)).slice(0, each.count));
   const placed = kept.flat();
   const keptIds = new Set(placed.map(({ id }) => id));
   const outdated = runs.filter(({ id }) => !keptIds.has(id));
-  if ((await endProcesses(context, host, outdated)).length > 0) return { runs: placed, isEnding: true };
+  // Recorded first, so that none of them is taken for a process that works when the order changes back meanwhile.
+  await retireBackgroundRuns(
+    db,
+    outdated.map(({ id }) => id),
+  );
+  await failpoint("environment.background.retired");
+  if ((await endProcesses(context, host, [...ending, ...outdated])).length > 0)
+    return { runs: placed, isEnding: true };
   for (const [index, each] of wanted.entries())
     for (let count = kept[index]?.length ?? 0; count < each.count; count += 1)
       placed.push(await place(context, order, each));
   await failpoint("environment.background.placed");
   return { runs: placed, isEnding: false };
+}
+
+/** The background processes as they are, while no present order is in force; those whose end was ordered go on ending. */
+export async function keepBackground(
+  context: KindContext,
+  host: ServedHost,
+  environmentId: string,
+): Promise<PlacedRuns> {
+  const { working, ending } = await presentRuns(context.db, environmentId);
+  const running = await endProcesses(context, host, ending);
+  return { runs: working, isEnding: running.length > 0 };
+}
+
+async function presentRuns(
+  db: Database,
+  environmentId: string,
+): Promise<Record<"working" | "ending", BackgroundRun[]>> {
+  const runs = await backgroundRunsOf(db, environmentId);
+  const { working = [], ending = [] } = Object.groupBy(runs, ({ isEnding }) =>
+    isEnding ? "ending" : "working",
+  );
+  return { working, ending };
 }
 
 async function wantedRuns({ db }: KindContext, order: ServingOrder): Promise<Wanted[]> {
@@ -117,7 +152,7 @@ async function place(
     backgroundProcessId: row.id,
   };
   await db.begin((tx) => insertBackgroundRun(tx, environment, run));
-  return run;
+  return { ...run, isEnding: false };
 }
 
 function specOfRun({ vault }: KindContext, { id, deploymentId, sealedSpec }: BackgroundRun): ApplicationSpec {

@@ -3,7 +3,7 @@ import type { KindContext } from "../../kind.ts";
 import { writeProcessSpec, type ApplicationProcess } from "./processes.ts";
 import { digestOf, type UnplacedSpec } from "./spec.ts";
 
-type Placed = Pick<ApplicationProcess, "id" | "sealedSpec" | "digest">;
+type Placed = Pick<ApplicationProcess, "id" | "deploymentId" | "sealedSpec" | "digest">;
 
 /** The spec that a process should have now. */
 interface Present {
@@ -26,7 +26,9 @@ export async function followRotation<Process extends Placed>(
     processes.map(async (process) => {
       const { id } = process;
       const present = presentOf(process);
-      if (present === undefined || present.digest === process.digest) return process;
+      // A process of another deployment is replaced, even by one with the same release.
+      if (present?.deployment.id !== process.deploymentId || present.digest === process.digest)
+        return process;
       const former = JSON.parse(vault.open(process.sealedSpec, id)) as UnplacedSpec;
       const rotated = withPasswordsOf(former, present.spec);
       if (rotated === null || digestOf(present.deployment, rotated) !== present.digest) return process;

@@ -1,5 +1,5 @@
 // The rows of the processes that serve environments: every SQL statement about them.
-import type { Queryable, Transaction } from "../../../store/database.ts";
+import type { Database, Queryable, Transaction } from "../../../store/database.ts";
 import { takePort } from "../../shared/ports.ts";
 import { ENVIRONMENTS } from "../work.ts";
 
@@ -36,12 +36,15 @@ export interface BackgroundRun extends Pick<
   "id" | "deploymentId" | "sealedSpec" | "digest"
 > {
   backgroundProcessId: string;
+  /** Whether its end was ordered. The host does not start it again, so another process has to take its place. */
+  isEnding: boolean;
 }
 
 /** The processes of an environment that answer no requests, the oldest first. */
 export async function backgroundRunsOf(db: Queryable, environmentId: string): Promise<BackgroundRun[]> {
   return await db<BackgroundRun[]>`
-    select id, deployment_id as "deploymentId", sealed_spec as "sealedSpec", digest, background_process_id as "backgroundProcessId"
+    select id, deployment_id as "deploymentId", sealed_spec as "sealedSpec", digest, background_process_id as "backgroundProcessId",
+           state = 'retiring' as "isEnding"
     from application_processes
     where environment_id = ${environmentId} and background_process_id is not null order by id`;
 }
@@ -50,7 +53,7 @@ export async function backgroundRunsOf(db: Queryable, environmentId: string): Pr
 export async function insertBackgroundRun(
   tx: Transaction,
   environment: { id: string; hostId: string },
-  run: BackgroundRun,
+  run: Omit<BackgroundRun, "isEnding">,
 ): Promise<void> {
   await tx`
     insert into instances (id, kind, resource_id, host_id)
@@ -109,7 +112,15 @@ export async function promoteProcesses(
 export async function retireProcesses(db: Queryable, environmentId: string): Promise<void> {
   await db`
     update application_processes set state = 'retiring', retires_at = now()
-    where environment_id = ${environmentId} and state <> 'retiring' and background_process_id is null`;
+    where environment_id = ${environmentId} and state <> 'retiring'`;
+}
+
+/** Has background processes retire at once. */
+export async function retireBackgroundRuns(db: Database, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db`
+    update application_processes set state = 'retiring', retires_at = now()
+    where id = any(${db.array([...ids], "text")})`;
 }
 
 /** Removes the row of a process of which nothing is left, and frees its port. */

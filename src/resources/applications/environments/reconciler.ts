@@ -20,7 +20,7 @@ import {
 } from "../deployments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
-import { ensureBackgroundPlaced, ensureBackgroundRuns } from "./background.ts";
+import { ensureBackgroundPlaced, ensureBackgroundRuns, keepBackground } from "./background.ts";
 import { followRotation } from "./credentials.ts";
 import { processInputs } from "./inputs.ts";
 import { again, ending, settled } from "./outcomes.ts";
@@ -142,7 +142,7 @@ function refusalOf({ digest, replicas }: Pick<Order, "digest" | "replicas">): st
 
 /** The instances of the route of an environment: background processes sleep and wake with those that serve. */
 function routeOf({ background }: Run, serving: readonly ApplicationProcess[]): string[] {
-  return [...serving, ...background].map(({ id }) => id);
+  return [...serving, ...background.filter(({ isEnding }) => !isEnding)].map(({ id }) => id);
 }
 
 /** The deployment that is being rolled out, or else the current deployment; null before the first. */
@@ -181,7 +181,7 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   if (order !== null && environment.lastError !== null) await writeRefusal(context.db, environment.id, null);
   const placed =
     order === null
-      ? { runs: run.background, isEnding: false }
+      ? await keepBackground(context, host, environment.id)
       : await ensureBackgroundPlaced(context, host, { environment, ...order });
   const background = placed.runs;
   await ensureRoute(host, context.edge, environment, routeOf({ ...run, background }, serving));
