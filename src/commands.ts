@@ -14,7 +14,7 @@ import {
 import type { Config } from "./config.ts";
 import { parseByteSize } from "./lib/byte-size.ts";
 import { codeOf, messageOf, Refusal } from "./lib/errors.ts";
-import { MAX_ORGANIZATION_NAME, MAX_TOKEN_NAME, WITHOUT_CONTROL_CHARACTERS } from "./lib/name-bounds.ts";
+import { ORGANIZATION_NAME, TOKEN_NAME, WITHOUT_CONTROL_CHARACTERS } from "./lib/name-bounds.ts";
 
 interface TokenOptions {
   name: string;
@@ -122,7 +122,7 @@ function addTokens(pilvi: Command): void {
   const create = tokens
     .command("create")
     .description("create a token and print it, this once")
-    .requiredOption("--name <name>", "what it is for", nameOf(MAX_TOKEN_NAME))
+    .requiredOption("--name <name>", "what it is for", nameOf(TOKEN_NAME))
     .addOption(
       new Option("--abilities <abilities>", "what it may do, with commas between")
         .argParser(words)
@@ -131,7 +131,7 @@ function addTokens(pilvi: Command): void {
     .option("--expires <when>", "after 12h, 30d or 1y, or on a date such as 2027-01-31", expiry)
     .addOption(
       new Option("--organization <name>", "whose resources it is for")
-        .argParser(nameOf(MAX_ORGANIZATION_NAME))
+        .argParser(nameOf(ORGANIZATION_NAME))
         .default("default"),
     )
     .option("--max-resources <number>", "how many resources it may order", limit)
@@ -203,11 +203,12 @@ function words(text: string): string[] {
 }
 
 /** Reads a name within the bounds that the API has for it. */
-function nameOf(maxLength: number): (text: string) => string {
+function nameOf({ min, max }: { min: number; max: number }): (text: string) => string {
   return (text) => {
     const name = text.trim();
-    if (name !== "" && name.length <= maxLength && WITHOUT_CONTROL_CHARACTERS.test(name)) return name;
-    throw new InvalidArgumentError(`It must have 1 to ${maxLength} characters, without control characters.`);
+    const isFitting = name.length >= min && name.length <= max;
+    if (isFitting && WITHOUT_CONTROL_CHARACTERS.test(name)) return name;
+    throw new InvalidArgumentError(`It must have ${min} to ${max} characters, without control characters.`);
   };
 }
 

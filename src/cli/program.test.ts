@@ -74,6 +74,7 @@ test.each([
   ["a token whose name a terminal would obey", ["token", "create", "--name", "a\nb"]],
   ["a token with a name without end", ["token", "create", "--name", "n".repeat(101)]],
   ["a token of an organization without a name", ["token", "create", "--name", "x", "--organization", " "]],
+  ["a token of an organization with a letter", ["token", "create", "--name", "x", "--organization", "a"]],
 ])("%s is wrong usage", async (_, args) => {
   const { stdout, stderr, exitCode } = await pilvi(args);
   expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });

@@ -17,7 +17,7 @@ test("a wait outlasts an absence of Pilvi, with one line about it", async () => 
   const io = fakeIo();
   await runCommand(io, url, "caches", "create", "sessions", "--wait");
   expect(io.stderr).toBe(
-    "Waiting for the cache sessions to be available\nPilvi is away, and the wait goes on: The server answered with status 502 and no message.\n",
+    `Waiting for the cache sessions to be available\nPilvi is away, and the wait goes on: The server at ${url} answered with status 502 and no message.\n`,
   );
   expect(io.stdout).toContain("available");
 });

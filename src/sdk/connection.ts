@@ -129,7 +129,7 @@ export class Connection {
     // An earlier attempt whose answer was lost may have deleted the resource.
     if (response.status === 404 && request.method === "DELETE" && attempt > 1) return undefined;
     const requestId = response.headers.get("X-Request-Id") ?? undefined;
-    if (!response.ok) throw errorOfAnswer(response.status, text, requestId);
+    if (!response.ok) throw errorOfAnswer(this.#url, response.status, text, requestId);
     if (text === "") return undefined;
     try {
       return JSON.parse(text);

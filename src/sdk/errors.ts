@@ -51,11 +51,18 @@ export function isAbsence(error: unknown): error is PilviError | PilviUnreachabl
   return error instanceof PilviError && ABSENT_STATUSES.has(error.status);
 }
 
-/** Makes the error for an answer with the given text, which is JSON unless another server than Pilvi answered. */
-export function errorOfAnswer(status: number, text: string, requestId: string | undefined): PilviError {
+/** Makes the error for an answer from `url` with the given text, which is JSON unless another server than Pilvi answered. */
+export function errorOfAnswer(
+  url: string,
+  status: number,
+  text: string,
+  requestId: string | undefined,
+): PilviError {
   const { message, errors, engine } = membersOf(text);
   const sentence =
-    typeof message === "string" ? message : `The server answered with status ${status} and no message.`;
+    typeof message === "string"
+      ? message
+      : `The server at ${url} answered with status ${status} and no message.`;
   const fields = isFieldErrors(errors) ? errors : undefined;
   return new PilviError(sentence, status, fields, requestId, isEngineFault(engine) ? engine : undefined);
 }

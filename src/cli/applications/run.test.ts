@@ -113,7 +113,7 @@ test("a command that cannot be cancelled, or followed any more, is named", async
     signal?.throwIfAborted();
   };
   expect(await failureOf(runCommand(io, url, "run", "sleep 60"))).toEqual({
-    text: `Interrupted, but the command could not be cancelled: The server answered with status 502 and no message.\nIt goes on. Its id is ${commandId(1)}.`,
+    text: `Interrupted, but the command could not be cancelled: The server at ${url} answered with status 502 and no message.\nIt goes on. Its id is ${commandId(1)}.`,
     exitCode: 130,
   });
   expect(await failureOf(run({ ...routes(), [`GET ${path}/output`]: refused }, "true"))).toEqual({

@@ -1,6 +1,7 @@
 // `pilvi token`: makes, lists and revokes access tokens, straight in the store of the Pilvi that runs here.
 import { createToken, listTokens, revokeToken, type TokenRow } from "../../api/auth/tokens.ts";
 import type { Config } from "../../config.ts";
+import { table } from "../../cli/table.ts";
 import { Refusal } from "../../lib/errors.ts";
 import { kinds } from "../../resources/index.ts";
 import type { Database } from "../../store/database.ts";
@@ -58,16 +59,12 @@ export function tokenList(config: Config, { json }: { json: boolean }): Promise<
   return printed(config, async (db) => {
     const tokens = await listTokens(db);
     if (json) return print(JSON.stringify(tokens.map(asJson)));
-    for (const token of tokens) {
-      const columns = [
-        token.id,
-        token.name,
-        token.organizationName,
-        token.abilities.join(","),
-        stateOf(token),
-      ];
-      print(columns.join("  "));
-    }
+    if (tokens.length === 0) return print("There is no token. Make one with: pilvi token create --name NAME");
+    const rows = tokens.map((token) => {
+      const { id, name, organizationName, abilities } = token;
+      return [name, organizationName, abilities.join(","), stateOf(token), id];
+    });
+    process.stdout.write(table([["NAME", "ORGANIZATION", "ABILITIES", "STATE", "ID"], ...rows]));
   });
 }
 

@@ -1,17 +1,15 @@
 // The shapes of members, invitations and organizations in answers.
 import { z } from "zod";
-import { MAX_ORGANIZATION_NAME, WITHOUT_CONTROL_CHARACTERS } from "../../lib/name-bounds.ts";
+import { ORGANIZATION_NAME, WITHOUT_CONTROL_CHARACTERS } from "../../lib/name-bounds.ts";
 import { role } from "../accounts/index.ts";
 import { createdAt } from "../shared/fields.ts";
-
-const MIN_NAME = 2;
 
 /** The name of an organization. */
 export const organizationName = z
   .string()
   .trim()
-  .min(MIN_NAME)
-  .max(MAX_ORGANIZATION_NAME)
+  .min(ORGANIZATION_NAME.min)
+  .max(ORGANIZATION_NAME.max)
   .regex(WITHOUT_CONTROL_CHARACTERS, "may not have control characters")
   .meta({ description: "The name, which no other organization has.", example: "school" });
 

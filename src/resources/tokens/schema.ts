@@ -1,6 +1,6 @@
 // The shapes of tokens in requests and answers.
 import { z } from "zod";
-import { MAX_TOKEN_NAME, WITHOUT_CONTROL_CHARACTERS } from "../../lib/name-bounds.ts";
+import { TOKEN_NAME, WITHOUT_CONTROL_CHARACTERS } from "../../lib/name-bounds.ts";
 import { createdAt } from "../shared/fields.ts";
 import { momentField } from "../shared/moment-field.ts";
 
@@ -15,8 +15,8 @@ export const newToken = z.object({
   name: z
     .string()
     .trim()
-    .min(1)
-    .max(MAX_TOKEN_NAME)
+    .min(TOKEN_NAME.min)
+    .max(TOKEN_NAME.max)
     .regex(WITHOUT_CONTROL_CHARACTERS, "may not have control characters")
     .meta({ description: "The purpose of the token.", example: "laptop" }),
   abilities: z

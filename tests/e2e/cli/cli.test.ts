@@ -108,7 +108,8 @@ describe("pilvi token", () => {
     const token = (await succeed("token", "create", "--name", "laptop")).trim();
     expect((await withToken(token, "caches", "list")).code).toBe(0);
     const listed = await succeed("token", "list");
-    expect(listed).toMatch(/laptop +default +\* +does not expire/);
+    expect(listed).toMatch(/^NAME +ORGANIZATION +ABILITIES +STATE +ID\n/);
+    expect(listed).toMatch(/^laptop +default +\* +does not expire +token-/m);
     expect(listed).not.toContain(token);
     await succeed("token", "revoke", "laptop");
     const after = await withToken(token, "caches", "list");
