@@ -25,6 +25,7 @@ import { HostBuilds } from "./builds/host-builds.ts";
 import { Environments } from "./os/environments.ts";
 import { Inspector } from "./instance/inspector.ts";
 import { dismissClients } from "./instance/dismissal.ts";
+import { closeAll } from "./instance/closing.ts";
 import { Instance } from "./instance/instance.ts";
 import { RecentRemovals } from "./instance/recent-removals.ts";
 import { beforeStartWith, networkGrants, portIn, wakeReached } from "./instance/reachable-ports.ts";
@@ -210,11 +211,10 @@ export class Host {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Stops all engines cleanly. */
+  /** Stops all engines cleanly. They do not wait for builds, which may wait for something to be fetched. */
   async close(): Promise<void> {
     this.#stopTimers();
-    await Promise.all([this.#slots.stop(), this.builds.close()]);
-    await Promise.all([...this.#instances.values()].map((instance) => instance.close()));
+    await Promise.all([this.#slots.stop(), this.builds.close(), closeAll(this.#instances.values())]);
     await this.#environments.network.close();
     this.journal.close();
     this.#gateway.close();

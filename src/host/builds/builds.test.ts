@@ -135,6 +135,15 @@ test("a cancel ends a running build at once, and a waiting one before it begins"
   expect((await host.build({}, {})).state).toBe("succeeded");
 });
 
+test("a cancel that comes while the order is being kept ends the build", async () => {
+  const id = testId("depl");
+  const ordered = host.order({ id, steps: [{ name: "build", command: "sleep 993" }] }, {});
+  while (host.host.builds.observe(id) === null) await new Promise((resolve) => setImmediate(resolve));
+  expect(await host.host.builds.cancel(id)).toMatchObject({ state: "cancelled" });
+  await ordered;
+  expect(host.host.builds.observe(id)).toMatchObject({ state: "cancelled" });
+});
+
 test("builds run in the order of their coming, and the same order is taken once", async () => {
   const first = await host.order({ steps: [{ name: "build", command: "sleep 0.3" }] }, {});
   const second = await host.order({}, {});

@@ -146,8 +146,12 @@ export class HostBuilds {
     }
   }
 
-  /** Ends a build with all its processes; resolves when nothing of it runs. A build that has ended stays as it is. */
+  /**
+   * Ends a build with all its processes, once its order has come; resolves when nothing of it runs. A build that has
+   * ended stays as it is.
+   */
   async cancel(id: string): Promise<Build> {
+    await this.#receipts.ended(id);
     const running = this.#running.get(id);
     running?.run.stop();
     await running?.ended;

@@ -145,7 +145,8 @@ export class Edge {
       this.#use.reset();
       return this.#forget();
     }
-    if (state !== "running") this.#use.forget(id);
+    // A process that ends now and then would otherwise be idle for no longer than it lives, and never sleep.
+    if (state === "asleep" || state === "absent") this.#use.forget(id);
     this.#sleepers.changed({ id, state });
     const routes = this.#routes.ofInstance(id);
     if (routes.size === 0) return;

@@ -23,7 +23,9 @@ export async function endCleanly(
   const size = stays === undefined ? 0 : (statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0);
   leaving.addEventListener("abort", giveUp);
   if (stays !== undefined) {
-    void lineAppears(folder.log, stays, over.signal, size).then((found) => found && refused.resolve());
+    // A log that somebody has deleted says nothing.
+    const isRefused = lineAppears(folder.log, stays, over.signal, size).catch(() => false);
+    void isRefused.then((found) => found && refused.resolve());
   }
   const isGivenUp = Promise.race([refused.promise, given.promise]);
   return await endEngine(running, engine.stopSignal, isGivenUp, folder).finally(() => {

@@ -2,10 +2,12 @@
 import { closeSync, rmSync } from "node:fs";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Account, Engine, EngineContext } from "../../engines/engine.ts";
+import { engineFor } from "../../engines/index.ts";
 import { commandOf } from "../../engines/installed.ts";
 import { GO } from "../../engines/sandbox/gate.ts";
 import { codeOf, PublicError } from "../../lib/errors.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
+import type { Manifest } from "../manifest/manifest.ts";
 import { openLog } from "../os/engine-log.ts";
 import { exitOf } from "../os/exit-watch.ts";
 import type { InstanceFolder } from "../os/layout.ts";
@@ -50,22 +52,22 @@ interface HowToStop {
 }
 
 /**
- * How an engine is stopped; an engine that was not chosen yet may be any.
+ * How the engine of a manifest is stopped; without a manifest, it may be any.
  * @param signal in place of its own.
  * @param withinMs the longest timeout.
  */
 export function howToStop(
-  runnable: { engine: Engine; context: EngineContext<InstanceSpec> } | null,
+  manifest: Pick<Manifest, "engine" | "spec"> | null,
   {
     signal,
     withinMs = Number.POSITIVE_INFINITY,
   }: { signal?: NodeJS.Signals | undefined; withinMs?: number | undefined },
 ): HowToStop {
-  if (runnable === null) return { signal: signal ?? "SIGTERM", timeoutMs: 20_000 };
-  const { engine, context } = runnable;
+  const engine = manifest === null ? undefined : engineFor(manifest.engine.name, manifest.spec.kind);
+  if (manifest === null || engine === undefined) return { signal: signal ?? "SIGTERM", timeoutMs: 20_000 };
   return {
     signal: signal ?? engine.stopSignal,
-    timeoutMs: Math.min(withinMs, engine.stopTimeoutOf?.(context.spec) ?? engine.stopTimeoutMs),
+    timeoutMs: Math.min(withinMs, engine.stopTimeoutOf?.(manifest.spec) ?? engine.stopTimeoutMs),
     isGroup: engine.stopsGroup === true,
   };
 }

@@ -1,6 +1,8 @@
 // What the runner of an instance's engine works with.
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { Engine, EngineContext } from "../../engines/engine.ts";
+import type { Log } from "../../lib/log.ts";
+import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import type { OriginSource } from "../provisioning/origin.ts";
 import type { WarmPool } from "../provisioning/warm-pool.ts";
@@ -20,6 +22,8 @@ export interface RunnerParts {
   slots: WarmPool;
   origin: OriginSource;
   folder: InstanceFolder;
+  file: Pick<ManifestFile, "manifest">;
+  log: Log;
   /** Aborted when the engine is to be stopped or let go, so that no wait for a start may go on. */
   leaving: AbortSignal;
   /** Called when an engine has ended although the host did not stop it. */

@@ -33,6 +33,8 @@ function runner(): Runner {
     slots: new WarmPool(hosts.dataDir, 0, createLog("host", "silent")),
     origin: { build: () => Promise.reject(new Error("there is no origin")) },
     folder,
+    file: { manifest: null },
+    log: createLog("host", "silent"),
     leaving: new AbortController().signal,
     onEnded: () => {},
   };

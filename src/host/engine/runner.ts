@@ -22,6 +22,7 @@ import {
   stopEngine,
   type EngineProcess,
 } from "./engine-process.ts";
+import { trimLogs } from "../os/engine-logs.ts";
 import { ensureEngineFolders } from "../os/layout.ts";
 import { readTail } from "./log-follower.ts";
 import type { Manifest } from "../manifest/manifest.ts";
@@ -63,9 +64,9 @@ export class Runner {
     return this.#process;
   }
 
-  /** Whether a process runs or is being ended, so that it may still write. */
-  get hasProcess(): boolean {
-    return this.#process !== null || this.#endingProcess !== null;
+  /** The process that runs or is being ended: it still writes and takes resources. */
+  get liveProcess(): EngineProcess | null {
+    return this.#process ?? this.#endingProcess;
   }
 
   /** The engine with its context, once it was chosen. */
@@ -204,9 +205,9 @@ export class Runner {
    * @throws when a process of the instance cannot be ended; nothing of it may be deleted then.
    */
   async stop(signal?: NodeJS.Signals, withinMs?: number): Promise<boolean> {
-    const { folder } = this.#parts;
+    const { folder, file } = this.#parts;
     const running = this.#process ?? findEngine(folder);
-    const how = howToStop(this.#runnable, { signal, withinMs });
+    const how = howToStop(file.manifest, { signal, withinMs });
     await this.#whileEnding(running, () => stopEngine(running, how, folder));
     if (running !== null) this.#journal.ended("stopped");
     await this.#endGroup();
@@ -234,7 +235,7 @@ export class Runner {
 
   /** Kills the known process at once, which ends every wait for its answer; `stop` does the rest. */
   kill(): void {
-    const process = this.#process ?? this.#endingProcess;
+    const process = this.liveProcess;
     if (process === null) return;
     this.#killed = process;
     killEngine(process);
@@ -281,6 +282,9 @@ export class Runner {
   }
 
   #ended(ended: EngineProcess): void {
+    const { id, settings, log } = this.#parts;
+    // Its last words may be many, and nothing else trims the log of an engine at rest.
+    trimLogs([{ id }], settings.dataDir, log);
     if (this.#process !== ended) return;
     this.#process = null;
     this.#journal.ended(this.#killed === ended ? "stopped" : "crashed");

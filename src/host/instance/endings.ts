@@ -17,9 +17,10 @@ export class Endings {
     // The runner knows no process from the moment it stops it.
     if (this.#begun.has(id)) return true;
     const instance = this.#instances.get(id);
-    if (instance === undefined || instance.process === null) return false;
-    // A program that has just started would miss the signal, and be killed when its time is over.
-    if (instance.lifecycle.state.name !== "running") return true;
+    if (instance === undefined || instance.liveProcess === null) return false;
+    // A program that has just started would miss the signal, and a program that falls asleep ends by itself.
+    const { name } = instance.lifecycle.state;
+    if (name !== "running" && name !== "failed") return true;
     this.#begun.add(id);
     const over = () => this.#begun.delete(id);
     instance.close().then(over, over);

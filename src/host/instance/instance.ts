@@ -98,9 +98,9 @@ export class Instance {
     return this.#runner.process;
   }
 
-  /** Whether its engine runs or is being ended. */
-  get hasProcess(): boolean {
-    return this.#runner.hasProcess;
+  /** The engine that runs or is being ended. */
+  get liveProcess(): EngineRunner["process"] {
+    return this.#runner.liveProcess;
   }
 
   /** The uid of the instance; for data without a readable manifest, the owner of the data. Null without either. */

@@ -45,6 +45,8 @@ test("an engine is not stopped for a suspension after its host has let go of it"
     slots: new WarmPool(hosts.dataDir, 0, createLog("host", "silent")),
     origin: { build: () => Promise.reject(new Error("there is no origin")) },
     folder,
+    file: { manifest },
+    log: createLog("host", "silent"),
     leaving: AbortSignal.abort(),
     onEnded: () => {},
   };

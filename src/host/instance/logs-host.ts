@@ -22,7 +22,9 @@ export function environmentLogsOf(
     dataDir: settings.dataDir,
     ...(settings.logs !== undefined && { retention: settings.logs }),
     processes: () =>
-      [...instances.values()].flatMap((instance) => (instance.hasProcess ? (processOf(instance) ?? []) : [])),
+      [...instances.values()].flatMap((instance) =>
+        instance.liveProcess === null ? [] : (processOf(instance) ?? []),
+      ),
     processOf: (id) => processOf(instances.get(id)),
     hasRoute,
     log,

@@ -32,7 +32,7 @@ export class MeteredEngine {
 
 function seen({ id, settings, file, condition, runner }: Parts): MeteredInstance | null {
   const { manifest } = file;
-  const { process, runnable } = runner;
+  const { liveProcess: process, runnable } = runner;
   if (manifest === null) return null;
   if (isPilvisOwn(manifest.spec)) return null;
   const isAnswering = condition.state === "running" || condition.state === "draining";

@@ -15,9 +15,9 @@ export function restlessIds(instances: Iterable<Instance>): string[] {
     .map(({ id }) => id);
 }
 
-/** The instances with an engine. */
+/** The instances with an engine that runs or is being ended. */
 export function withEngine(instances: Iterable<Instance>): Instance[] {
-  return [...instances].filter(({ process }) => process !== null);
+  return [...instances].filter(({ liveProcess }) => liveProcess !== null);
 }
 
 /** The instances as the meter of disk use sees them. */

@@ -189,6 +189,31 @@ test("a request that comes while its application is being stopped is answered by
   expect(observed().sleep).toMatchObject({ state: "awake", wakes: 1 });
 });
 
+test("an application that falls asleep is not taken for ended, so that nothing kills it", async () => {
+  await begin({ variables: { END_MS: "2000" } });
+  const asleep = host.host.suspend(spec.id);
+  await until("it is being stopped", async () =>
+    (await Bun.file(instanceFolder(host.dataDir, spec.id).log).text()).includes("ending well"),
+  );
+  expect(host.host.endings.end(spec.id)).toBe(true);
+  await asleep;
+  expect(host.host.endings.end(spec.id)).toBe(false);
+});
+
+test("a process without a port that ends now and then sleeps with its application", async () => {
+  await begin({ sleepAfterSeconds: 3 });
+  const exposure = { port: null, scope: "loopback", through: "engine" } as const;
+  const worker = applicationSpec({ release, command: "sleep 1.2", sleepAfterSeconds: 3, exposure });
+  await host.host.ensure(worker);
+  await host.host.edge.ensure(routeOf("env", [NAME], [spec.id, worker.id]));
+  await untilAsleep();
+  await until("the worker is asleep", () => host.host.observe(worker.id).state === "asleep");
+  expect(await get()).toBe("200 GET 0");
+  await until("the worker runs", () => host.host.observe(worker.id).state === "running");
+  await host.host.edge.remove("env");
+  await host.host.remove(worker.id);
+});
+
 test("requests at any moment of many suspensions are all answered", async () => {
   await begin({ sleepAfterSeconds: 3600, variables: { END_MS: "10" } });
   const failed: string[] = [];

@@ -147,8 +147,8 @@ export class ModelRunner implements EngineRunner {
     return this.#process;
   }
 
-  get hasProcess(): boolean {
-    return this.#process !== null;
+  get liveProcess(): EngineProcess | null {
+    return this.#process;
   }
 
   get runnable(): Runnable | null {
