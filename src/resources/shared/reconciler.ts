@@ -95,10 +95,7 @@ export function reconcileInstance<
       // Written before the repair, so that no answer calls an instance available that does not run.
       if (row.status === "available" && !isServed(seen)) return outcome(row, seen, false);
     }
-    const seen =
-      row.status === "restoring"
-        ? await ensureRestored(driver, steps, { db, row, signal })
-        : await driver.ensure(steps.specOf(row), signal);
+    const seen = await ensureUnlessDeleted(driver, steps, { db, row, signal });
     if (seen === null) return againOutcome;
     await failpoint("reconcile.ensured");
     if (row.status === "restoring" && seen.restoreFailed === true) return failedOutcome(row, seen);
@@ -113,8 +110,12 @@ export function reconcileInstance<
   };
 }
 
-/** A restore takes as long as its data is large. @returns null when somebody has deleted the instance meanwhile. */
-async function ensureRestored<Row extends { id: string; status: string }, Lost extends string>(
+/**
+ * Has the host ensure the instance, which may take minutes for an engine that recovers or does not end, and for a
+ * restore as long as its data is large.
+ * @returns null when somebody has deleted the instance meanwhile.
+ */
+async function ensureUnlessDeleted<Row extends { id: string; status: string }, Lost extends string>(
   driver: Driver,
   steps: InstanceSteps<Row, Lost>,
   { db, row, signal }: { db: Database; row: Row; signal: AbortSignal },

@@ -1,4 +1,5 @@
 // An application follows the address of what is attached to it at once, and a rotated password at its next start.
+import { RedisClient } from "bun";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Driver } from "../../../src/drivers/driver.ts";
 import { localDriver } from "../../../src/drivers/local/index.ts";
@@ -9,6 +10,15 @@ import { bunServer, TestApplication } from "../../support/pilvi/applications.ts"
 import { createCluster, createDatabase } from "../../support/pilvi/databases.ts";
 import { startPilvi, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 import { openStore } from "../../crash/inspection.ts";
+
+/** Does not start with a certain variable while a key is in its cache. */
+const BRITTLE = `
+  import { redis } from "bun";
+  if (process.env.BRITTLE && (await redis.get("broken")) !== null) {
+    console.error("It is broken.");
+    process.exit(3);
+  }
+`;
 
 let pilvi: TestPilvi;
 let application: TestApplication;
@@ -29,9 +39,11 @@ beforeAll(async () => {
   };
   const path = `/environments/${application.environmentId}`;
   expect(await pilvi.api("PATCH", path, json)).toMatchObject({ status: 200 });
+  const server = bunServer("shop");
   await application.deploy({
-    ...bunServer("shop"),
-    Procfile: "web: bun server.ts\nworker: sleep infinity\n",
+    ...server,
+    "server.ts": BRITTLE + String(server["server.ts"]),
+    Procfile: "web: bun server.ts\nworker: echo worker has $REDIS_PASSWORD; sleep infinity\n",
   });
 }, 60_000);
 
@@ -102,3 +114,40 @@ test.each(["awake", "asleep"])(
     expect(await instances()).toEqual(before);
   },
 );
+
+test("a refused change keeps no rotated password from the processes, and is tried when it is ordered again", async () => {
+  await untilSettled();
+  const before = await instances();
+  const {
+    hostname,
+    port,
+    password: former,
+  } = (await pilvi.untilStatus(cache.id, "available")).attributes.connection;
+  const keys = new RedisClient(`redis://:${former}@${hostname}:${port}`);
+  await keys.set("broken", "yes");
+  const order = { method: "set", variables: [{ key: "BRITTLE", value: "yes" }] };
+  const path = `/environments/${application.environmentId}/variables`;
+  await pilvi.api("POST", path, order);
+  const isRefused = async () => (await application.environment()).meta.last_error?.includes("It is broken.");
+  await until("the change is refused", async () => (await isRefused()) === true);
+  const { body } = await pilvi.api<{ data: CacheResource }>(
+    "POST",
+    `/caches/${cache.id}/rotate-credentials`,
+    {
+      grace_seconds: 3_600,
+    },
+  );
+  const password = body.data.attributes.connection.password ?? "";
+  await untilSettled();
+  expect([await isRefused(), await instances()]).toEqual([true, before]);
+  await Promise.all(before.map((id) => driver.suspend(id)));
+  expect(await variable("REDIS_PASSWORD")).toBe(password);
+  await until("the worker has it", async () => {
+    const logs = await pilvi.api("GET", `/environments/${application.environmentId}/logs?per_page=300`);
+    return JSON.stringify(logs.body).includes(`worker has ${password}`);
+  });
+  await keys.del("broken");
+  keys.close();
+  await pilvi.api("POST", path, order);
+  await until("the change is in force", async () => (await variable("BRITTLE")) === "yes");
+});

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { CacheResource } from "../../../src/resources/caches/schema.ts";
+import { openStore } from "../../crash/inspection.ts";
 import { startPilvi, until, type CacheDocument, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 
 interface SnapshotDocument {
@@ -88,6 +89,21 @@ test("a snapshot of a deleted cache is restored, until its backups are purged", 
   const address = `/cache-snapshots/${cache_snapshot_id}`;
   for (let status = 200; status !== 404;)
     status = (await pilvi.api("GET", `${address}?wait=deleting`)).status;
+});
+
+test("nothing is kept of a deleted cache whose only snapshot had failed", async () => {
+  const source = await pilvi.createCache({ name: "unlucky" });
+  const id = await snapshot(source.id);
+  const store = await openStore(pilvi);
+  await store`update snapshots set status = 'failed' where id = ${id}`;
+  await store.close();
+  await pilvi.api("DELETE", `/caches/${source.id}`);
+  await until("its snapshot is gone", async () => {
+    return (await pilvi.api("GET", `/cache-snapshots/${id}`)).status === 404;
+  });
+  await until("its archive is gone", async () => {
+    return !JSON.stringify((await pilvi.api("GET", "/backups")).body).includes(source.id);
+  });
 });
 
 test("a check reads all backups back, and names the object that is damaged", async () => {

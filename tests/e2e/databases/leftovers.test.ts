@@ -57,3 +57,25 @@ test.skipIf(!isRoot).each([
   expect(sharedMemoryOf(uid)).toEqual([]);
   for (const folder of GROUPS) expect(existsSync(join(folder, cluster.id))).toBe(false);
 });
+
+test("a deletion does not wait for an engine that cannot be stopped for a change", async () => {
+  const config = { cu_min: 0.25, cu_max: 0.25 };
+  const { id } = await createCluster(pilvi, { type: POSTGRES, config });
+  const [postmaster = 0] = processesOf(pilvi, id);
+  process.kill(postmaster, "SIGSTOP");
+  const path = `/databases/clusters/${id}`;
+  const larger = { config: { cu_min: 0.25, cu_max: 1 } };
+  expect((await pilvi.api("PATCH", path, larger)).status).toBe(200);
+  await until("the host stops it", async () => {
+    const { body } = await pilvi.api<{ data: { attributes: { status: string } } }>("GET", path);
+    return body.data.attributes.status === "updating" && isSignalled(postmaster);
+  });
+  // Postgres has a minute for its end, which a deletion that waited for it would exceed.
+  await remove(id);
+});
+
+/** Whether a stopped process has been asked to end. */
+function isSignalled(pid: number): boolean {
+  const pending = /^ShdPnd:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return BigInt(`0x${pending?.[1] ?? 0}`) !== 0n;
+}

@@ -9,7 +9,7 @@ import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import { environmentResourceOf } from "../environments/create.ts";
-import { lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
+import { forgetRefusal, lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { findInstance } from "../instances/store.ts";
 import { enqueueEnvironment } from "../work.ts";
 import { assertFewProcesses } from "./bound.ts";
@@ -141,6 +141,7 @@ async function record(
   environment: EnvironmentRow,
   details: Record<string, unknown>,
 ): Promise<void> {
+  await forgetRefusal(tx, environment.id);
   await enqueueEnvironment(tx, environment);
   const event = changed(environmentResourceOf(environment), ["background_processes"]);
   await recordRequest(tx, { principal, requestId, action: "update", kind: "environments", details, event });

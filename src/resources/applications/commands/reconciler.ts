@@ -135,7 +135,11 @@ async function follow(run: Run, known: Build): Promise<Outcome> {
 }
 
 async function cancel(run: Run, known: Build | null): Promise<Outcome> {
-  if (known === null) return failed(run, CANCELLED);
+  if (known === null) {
+    // An order that the host is still receiving would run after this.
+    await run.host.driver.removeBuild(run.command.id);
+    return failed(run, CANCELLED);
+  }
   return await ended(run, await run.host.driver.cancelBuild(known.id));
 }
 

@@ -3,7 +3,6 @@ import type { Plan } from "../../../contracts/plan.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { ApplicationSpec } from "../../../contracts/instance-spec.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
-import type { Database } from "../../../store/database.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { commandOfProcess } from "../background-processes/command.ts";
 import { everyMinute, hasSchedule } from "../background-processes/scheduler.ts";
@@ -54,12 +53,7 @@ export async function ensureBackgroundPlaced(
 ): Promise<PlacedRuns> {
   const { db } = context;
   const wanted = await wantedRuns(context, order);
-  const { working, ending } = await presentRuns(db, order.environment.id);
-  const orderOf = ({ backgroundProcessId: id }: BackgroundRun) => {
-    const found = wanted.find(({ row }) => row.id === id);
-    return found && { ...found, deployment: order.deployment };
-  };
-  const runs = await followRotation(context, working, orderOf);
+  const { working: runs, ending } = await presentRuns(context, order, wanted);
   const kept = wanted.map((each) => runs.filter((run) => fits(run, each)).slice(0, each.count));
   const placed = kept.flat();
   const keptIds = new Set(placed.map(({ id }) => id));
@@ -83,22 +77,28 @@ export async function ensureBackgroundPlaced(
 export async function keepBackground(
   context: KindContext,
   host: ServedHost,
-  environmentId: string,
+  order: ServingOrder,
 ): Promise<PlacedRuns> {
-  const { working, ending } = await presentRuns(context.db, environmentId);
+  const { working, ending } = await presentRuns(context, order, await wantedRuns(context, order));
   const running = await endProcesses(context, host, ending);
   return { runs: working, isEnding: running.length > 0 };
 }
 
+/** The background processes by whether their end was ordered; those that work have the present passwords. */
 async function presentRuns(
-  db: Database,
-  environmentId: string,
+  context: KindContext,
+  { environment, deployment }: ServingOrder,
+  wanted: readonly Wanted[],
 ): Promise<Record<"working" | "ending", BackgroundRun[]>> {
-  const runs = await backgroundRunsOf(db, environmentId);
+  const runs = await backgroundRunsOf(context.db, environment.id);
   const { working = [], ending = [] } = Object.groupBy(runs, ({ isEnding }) =>
     isEnding ? "ending" : "working",
   );
-  return { working, ending };
+  const presentOf = ({ backgroundProcessId: id }: BackgroundRun) => {
+    const found = wanted.find(({ row }) => row.id === id);
+    return found && { ...found, deployment };
+  };
+  return { working: await followRotation(context, working, presentOf), ending };
 }
 
 async function wantedRuns({ db }: KindContext, order: ServingOrder): Promise<Wanted[]> {

@@ -13,7 +13,7 @@ interface Present {
 }
 
 /**
- * Gives processes the present spec of which only passwords were rotated; the host has it wait for the next start.
+ * Gives processes the passwords that were rotated; the host has them wait for the next start.
  * @param presentOf undefined for a process that is no longer wanted.
  * @returns all processes, as they are now.
  */
@@ -31,13 +31,21 @@ export async function followRotation<Process extends Placed>(
         return process;
       const former = JSON.parse(vault.open(process.sealedSpec, id)) as UnplacedSpec;
       const rotated = withPasswordsOf(former, present.spec);
-      if (rotated === null || digestOf(present.deployment, rotated) !== present.digest) return process;
-      const sealedSpec = vault.seal(JSON.stringify(present.spec), id);
-      const next = { ...process, sealedSpec, digest: present.digest };
+      if (rotated === null || !hasSameCredentials(rotated, present.spec)) return process;
+      const digest = digestOf(present.deployment, rotated);
+      if (digest === process.digest) return process;
+      // Where more has changed, the process keeps the rest of its former spec until the whole present one is in force.
+      const spec = digest === present.digest ? present.spec : rotated;
+      const next = { ...process, sealedSpec: vault.seal(JSON.stringify(spec), id), digest };
       await writeProcessSpec(db, next);
       return next;
     }),
   );
+}
+
+/** Whether all that is attached is the same: the addresses have the passwords in them. */
+function hasSameCredentials({ credentials = [], variables }: UnplacedSpec, present: UnplacedSpec): boolean {
+  return credentials.every((name) => variables[name] === present.variables[name]);
 }
 
 /**

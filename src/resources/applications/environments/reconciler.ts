@@ -120,10 +120,9 @@ async function reconcile(run: Run): Promise<Outcome> {
   const present = processes.filter(({ state }) => state === "serving");
   const serving = await followRotation(context, present, () => found);
   const fitting = serving.filter(({ digest }) => !found.isRollout && digest === found.digest);
-  if (fitting.length === found.replicas && fitting.length === serving.length)
-    return await keepServing(run, serving, found);
+  if (!found.isRollout && isInForce(found, serving)) return await keepServing(run, serving, found);
   const isRefused = !found.isRollout && environment.refusedDigest === refusalOf(found);
-  if (isRefused && serving.length > 0) return await keepServing(run, serving, null);
+  if (isRefused && serving.length > 0) return await keepServing(run, serving, found);
   return await swap(run, found, { serving, fitting: fitting.slice(0, found.replicas) });
 }
 
@@ -133,6 +132,10 @@ async function removeUnserved({ context, host, environment, processes }: Run): P
   if (starting.length === 0) return;
   await ensureRoute(host, context.edge, environment, []);
   await removeProcesses(context, host, starting);
+}
+
+function isInForce({ digest, replicas }: Order, serving: readonly ApplicationProcess[]): boolean {
+  return serving.length === replicas && serving.every((process) => process.digest === digest);
 }
 
 /** An order with another number of replicas is another order, which may succeed. */
@@ -171,19 +174,17 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
 }
 
 /**
- * The processes serve what they should: they run, and the address leads to them. Their background processes follow.
- * @param order null leaves the background processes as they are, since the present order is not in force.
+ * The processes that serve run, and the address leads to them. Their background processes follow, or stay as they are
+ * while the order is not in force.
  */
-async function keepServing(run: Run, serving: ApplicationProcess[], order: Order | null): Promise<Outcome> {
+async function keepServing(run: Run, serving: ApplicationProcess[], order: Order): Promise<Outcome> {
   const { context, host, environment, processes, signal } = run;
   await ensureEdge(host, context.edge, signal);
   // An order that was refused before is no longer asked for.
-  if (order !== null && environment.lastError !== null) await writeRefusal(context.db, environment.id, null);
-  const placed =
-    order === null
-      ? await keepBackground(context, host, environment.id)
-      : await ensureBackgroundPlaced(context, host, { environment, ...order });
-  const background = placed.runs;
+  const isDone = isInForce(order, serving);
+  if (isDone && environment.lastError !== null) await writeRefusal(context.db, environment.id, null);
+  const ensureBackground = isDone ? ensureBackgroundPlaced : keepBackground;
+  const { runs: background, isEnding } = await ensureBackground(context, host, { environment, ...order });
   await ensureRoute(host, context.edge, environment, routeOf({ ...run, background }, serving));
   const starting = processes.filter(({ state }) => state === "starting");
   await removeProcesses(context, host, starting);
@@ -192,7 +193,7 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   await ensureBackgroundRuns(context, host, background, signal);
   const rest = processes.filter(({ state }) => state !== "starting");
   if (!seen.every(isServed)) return again(STARTING_MS * 10, "The application does not run.");
-  if (placed.isEnding) return ending();
+  if (isEnding) return ending();
   const wake = nextWakeOf(environment.settings, seen, Date.now());
   if (wake?.isDue !== true) return settled(rest, wake?.at);
   await host.driver.wakeRoute(environment.id, { occasion: "wake interval" });

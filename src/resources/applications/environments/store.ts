@@ -177,6 +177,12 @@ export async function updateEnvironment(tx: Transaction, id: string, order: Envi
         deploy_hook_hash = ${order.deployHook?.hash ?? null}, database_schema_id = ${order.databaseSchemaId},
         cache_id = ${order.cacheId}, websocket_application_id = ${order.websocketApplicationId}
     where id = ${id}`;
+  await forgetRefusal(tx, id);
+}
+
+/** Has the order of an environment be tried again, whatever was refused before. */
+export async function forgetRefusal(tx: Transaction, id: string): Promise<void> {
+  await tx`update environments set refused_digest = null where id = ${id}`;
 }
 
 /**

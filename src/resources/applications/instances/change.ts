@@ -10,7 +10,7 @@ import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import { assertFewProcesses } from "../background-processes/bound.ts";
 import { environmentResourceOf } from "../environments/create.ts";
-import { lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
+import { forgetRefusal, lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { enqueueEnvironment } from "../work.ts";
 import { orderScheduler } from "./scheduler.ts";
 import type { InstanceChange, NewInstance } from "./schema.ts";
@@ -130,6 +130,7 @@ async function record(
   environment: EnvironmentRow,
   details: Record<string, unknown>,
 ): Promise<void> {
+  await forgetRefusal(tx, environment.id);
   await enqueueEnvironment(tx, environment);
   const event = changed(environmentResourceOf(environment), ["instances"]);
   await recordRequest(tx, { principal, requestId, action: "update", kind: "environments", details, event });

@@ -39,7 +39,7 @@ export function reconcileArchive(
     const policy = policyOf(row.kind, row.source);
     const state = await retained(db, host.driver, { row, policy, snapshots });
     await failpoint("archive.retained");
-    const gone = state === null ? [] : snapshots.filter((snapshot) => isGone(snapshot, state));
+    const gone = snapshots.filter((snapshot) => isGone(snapshot, row, state));
     const isEmpty = snapshots.length === gone.length && row.status === null;
     if (isEmpty && !isWithinRetention(row, policy)) return await remove(host.driver, row, snapshots);
     return await settle(host, { row, policy, snapshots, state, gone });
@@ -58,9 +58,15 @@ async function retained(
   return await driver.archive(row.id);
 }
 
-/** Whether retention has deleted the backup of a scheduled snapshot. */
-function isGone({ id, type, status }: SnapshotRow, { backups }: ArchiveState): boolean {
-  return type === "scheduled" && status === "available" && !backups.some((backup) => backup.id === id);
+/** Whether a snapshot has nothing: retention has deleted its backup, or it failed and nobody can make it any more. */
+function isGone(
+  { id, type, status }: SnapshotRow,
+  { deletedAt }: ArchiveRow,
+  state: ArchiveState | null,
+): boolean {
+  if (status === "failed") return deletedAt !== null;
+  if (type !== "scheduled" || status !== "available" || state === null) return false;
+  return !state.backups.some((backup) => backup.id === id);
 }
 
 /** Whether backups of a deleted instance are still kept for its retention. */
