@@ -145,8 +145,7 @@ export class Edge {
       this.#use.reset();
       return this.#forget();
     }
-    // A process that ends now and then would otherwise be idle for no longer than it lives, and never sleep.
-    if (state === "asleep" || state === "absent") this.#use.forget(id);
+    this.#use.changed({ id, state });
     this.#sleepers.changed({ id, state });
     const routes = this.#routes.ofInstance(id);
     if (routes.size === 0) return;

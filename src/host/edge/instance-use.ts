@@ -1,4 +1,5 @@
 // How long instances behind the edge have had no request, from what the edge reports about its routes.
+import type { Observation } from "../../contracts/observation.ts";
 import { USE_MEMORY_MS, type RouteUse } from "../../engines/edge.ts";
 
 /** After a longer silence, the edge may have forgotten a request before it could report it. */
@@ -6,6 +7,8 @@ const MAX_SILENCE_MS = USE_MEMORY_MS / 2;
 
 export class InstanceUse {
   readonly #usedAtMs = new Map<string, number>();
+  /** The instances that have served since their latest start by order or wake. */
+  readonly #served = new Set<string>();
   #measuredAtMs = Number.NEGATIVE_INFINITY;
 
   /** Takes a report of the edge. @param instancesOf the instances that a route leads to. */
@@ -29,7 +32,16 @@ export class InstanceUse {
     return (nowMs - usedAtMs) / 1_000;
   }
 
-  /** The idle time of an instance begins anew, such as with its next start. */
+  /** An instance has changed. Its idle time begins anew with each start, such as a wake, but not after a crash. */
+  changed({ id, state }: Pick<Observation, "id" | "state">): void {
+    if (state === "running") return void this.#served.add(id);
+    // A process that ends now and then would otherwise be idle for no longer than it lives, and never sleep.
+    if (state === "starting" && this.#served.has(id)) return;
+    this.#served.delete(id);
+    this.forget(id);
+  }
+
+  /** The idle time of an instance begins anew. */
   forget(instance: string): void {
     this.#usedAtMs.delete(instance);
   }

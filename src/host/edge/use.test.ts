@@ -68,19 +68,28 @@ test("an instance is free only when it does not run and none of its requests is 
   socket.destroy();
 });
 
-test("an instance begins to be idle when a route leads to it, when it starts, and when the edge is another", async () => {
+test("an instance begins to be idle when a route leads to it, when it wakes, and when the edge is another", async () => {
   lone.serve("a", () => new Response("a"));
   await lone.route("a", [], null);
   expect(await idle("a")).toBe(0);
   await lone.route("a", ["a.localhost"]);
   await until("it is idle", async () => (await idle("a")) > 0.2);
-  lone.change("a", { state: "starting" });
-  lone.change("a", { state: "running" });
+  for (const state of ["draining", "asleep", "starting", "running"] as const) lone.change("a", { state });
   expect(await idle("a")).toBeLessThan(0.2);
   await until("it is idle", async () => (await idle("a")) > 0.2);
   await lone.killEngine();
   await lone.startEngine();
   expect(await idle("a")).toBeLessThan(0.2);
+});
+
+test("an instance that is started again after a crash has been idle all the time", async () => {
+  lone.serve("a", () => new Response("a"));
+  await lone.route("a", ["a.localhost"]);
+  lone.change("a", { state: "running" });
+  await until("it is idle", async () => (await idle("a")) > 0.2);
+  lone.change("a", { state: "starting" });
+  lone.change("a", { state: "running" });
+  expect(await idle("a")).toBeGreaterThan(0.2);
 });
 
 test("the edge reports the routes with recent requests alone, among thousands of routes", async () => {
