@@ -26,7 +26,7 @@ const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 interface LogsHost {
   dataDir: string;
   retention?: LogRetention;
-  /** The processes that run, those that are being ended among them. */
+  /** The processes that run or are being ended. */
   processes(): LoggedProcess[];
   /** A process that runs or did; undefined for any other instance. */
   processOf(instance: string): LoggedProcess | undefined;

@@ -7,11 +7,9 @@ import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
-import { changed, recordRequest } from "../../shared/events/record.ts";
-import { environmentResourceOf } from "../environments/create.ts";
-import { forgetRefusal, lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
+import { recordPartChange } from "../environments/part-change.ts";
+import { lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { findInstance } from "../instances/store.ts";
-import { enqueueEnvironment } from "../work.ts";
 import { assertFewProcesses } from "./bound.ts";
 import type { BackgroundProcessChange, NewBackgroundProcess } from "./schema.ts";
 import {
@@ -45,7 +43,10 @@ export async function createBackgroundProcess(
       const environment = await lockedEnvironment(tx, organizationId, instance.environmentId);
       await insertBackgroundProcess(tx, { id, instanceId: params.id, ...order });
       await assertFewProcesses(tx, environment.id, "processes");
-      await record(tx, request, environment, { ...body, instance: params.id, background_process: id });
+      await recordPartChange(tx, request, environment, {
+        part: "background_processes",
+        details: { ...body, instance: params.id, background_process: id },
+      });
       return (await findBackgroundProcess(tx, organizationId, id)) ?? missing();
     },
     find: (tx, madeId) => findBackgroundProcess(tx, organizationId, madeId),
@@ -72,7 +73,10 @@ export async function changeBackgroundProcess(
       orderOf({ type, processes: body.processes ?? row.processes, command, config }),
     );
     await assertFewProcesses(tx, environment.id, "processes");
-    await record(tx, request, environment, { ...body, background_process: row.id });
+    await recordPartChange(tx, request, environment, {
+      part: "background_processes",
+      details: { ...body, background_process: row.id },
+    });
     return (await findBackgroundProcess(tx, organizationId, row.id)) ?? missing();
   });
 }
@@ -86,7 +90,10 @@ export async function deleteBackgroundProcess({ db }: KindContext, request: Requ
     if (row.procfileName !== null)
       throw invalid({ id: [`The Procfile has a line ${row.procfileName}: take it out, and deploy.`] });
     await eraseBackgroundProcess(tx, row.id);
-    await record(tx, request, environment, { deleted_background_process: row.id });
+    await recordPartChange(tx, request, environment, {
+      part: "background_processes",
+      details: { deleted_background_process: row.id },
+    });
   });
 }
 
@@ -133,18 +140,6 @@ async function lockedEnvironment(
   if (environment === undefined) throw notFound("environment");
   refuseDeleting(environment, "environment");
   return environment;
-}
-
-async function record(
-  tx: Transaction,
-  { principal, requestId }: Pick<Request<unknown>, "principal" | "requestId">,
-  environment: EnvironmentRow,
-  details: Record<string, unknown>,
-): Promise<void> {
-  await forgetRefusal(tx, environment.id);
-  await enqueueEnvironment(tx, environment);
-  const event = changed(environmentResourceOf(environment), ["background_processes"]);
-  await recordRequest(tx, { principal, requestId, action: "update", kind: "environments", details, event });
 }
 
 function missing(): never {

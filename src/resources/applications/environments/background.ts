@@ -84,7 +84,7 @@ export async function keepBackground(
   return { runs: working, isEnding: running.length > 0 };
 }
 
-/** The background processes by whether their end was ordered; those that work have the present passwords. */
+/** Splits the background processes into those that work and those whose end was ordered, and updates passwords of the former. */
 async function presentRuns(
   context: KindContext,
   { environment, deployment }: ServingOrder,

@@ -175,12 +175,12 @@ export async function updateEnvironment(tx: Transaction, id: string, order: Envi
     set name = ${order.name}, slug = ${order.slug}, branch = ${order.branch}, settings = ${order.settings}::jsonb,
         sealed_variables = ${order.sealedVariables}, sealed_deploy_hook = ${order.deployHook?.sealed ?? null},
         deploy_hook_hash = ${order.deployHook?.hash ?? null}, database_schema_id = ${order.databaseSchemaId},
-        cache_id = ${order.cacheId}, websocket_application_id = ${order.websocketApplicationId}
+        cache_id = ${order.cacheId}, websocket_application_id = ${order.websocketApplicationId},
+        refused_digest = null
     where id = ${id}`;
-  await forgetRefusal(tx, id);
 }
 
-/** Has the order of an environment be tried again, whatever was refused before. */
+/** Forgets which order was refused, so that it is tried again. */
 export async function forgetRefusal(tx: Transaction, id: string): Promise<void> {
   await tx`update environments set refused_digest = null where id = ${id}`;
 }

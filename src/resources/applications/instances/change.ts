@@ -7,11 +7,9 @@ import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
-import { changed, recordRequest } from "../../shared/events/record.ts";
 import { assertFewProcesses } from "../background-processes/bound.ts";
-import { environmentResourceOf } from "../environments/create.ts";
-import { forgetRefusal, lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
-import { enqueueEnvironment } from "../work.ts";
+import { recordPartChange } from "../environments/part-change.ts";
+import { lockEnvironment } from "../environments/store.ts";
 import { orderScheduler } from "./scheduler.ts";
 import type { InstanceChange, NewInstance } from "./schema.ts";
 import {
@@ -53,7 +51,10 @@ export async function createInstance(
       await insertInstance(tx, { id, environmentId: environment.id, name, type, settings });
       await orderScheduler(tx, environment, { id, usesScheduler: false }, body.uses_scheduler);
       await assertFewProcesses(tx, environment.id, "uses_scheduler");
-      await record(tx, request, environment, { ...body, instance: id });
+      await recordPartChange(tx, request, environment, {
+        part: "instances",
+        details: { ...body, instance: id },
+      });
       return (await findInstance(tx, organizationId, id)) ?? missing();
     },
     find: (tx, madeId) => findInstance(tx, organizationId, madeId),
@@ -75,7 +76,10 @@ export async function changeInstance(
     await orderScheduler(tx, environment, instance, body.uses_scheduler);
     const isScaled = [body.min_replicas, body.max_replicas].some((count) => count !== undefined);
     await assertFewProcesses(tx, environmentId, isScaled ? "max_replicas" : "uses_scheduler");
-    await record(tx, request, environment, { ...body, instance: id });
+    await recordPartChange(tx, request, environment, {
+      part: "instances",
+      details: { ...body, instance: id },
+    });
     return (await findInstance(tx, principal.organizationId, id)) ?? missing();
   });
 }
@@ -88,7 +92,10 @@ export async function deleteInstance({ db }: KindContext, request: Request<unkno
     if (instance.type === "app")
       throw invalid({ id: ["The instance that serves requests goes with its environment."] });
     await eraseInstance(tx, instance.id);
-    await record(tx, request, environment, { deleted_instance: instance.id });
+    await recordPartChange(tx, request, environment, {
+      part: "instances",
+      details: { deleted_instance: instance.id },
+    });
   });
 }
 
@@ -122,18 +129,6 @@ async function locked(tx: Transaction, organizationId: string, id: string) {
   if (environment === undefined || instance === undefined) throw notFound("instance");
   refuseDeleting(environment, "environment");
   return { instance, environment };
-}
-
-async function record(
-  tx: Transaction,
-  { principal, requestId }: Pick<Request<unknown>, "principal" | "requestId">,
-  environment: EnvironmentRow,
-  details: Record<string, unknown>,
-): Promise<void> {
-  await forgetRefusal(tx, environment.id);
-  await enqueueEnvironment(tx, environment);
-  const event = changed(environmentResourceOf(environment), ["instances"]);
-  await recordRequest(tx, { principal, requestId, action: "update", kind: "environments", details, event });
 }
 
 function missing(): never {
