@@ -1,5 +1,11 @@
-// Which files of tests run in one process, and in which order.
-import { dirname, sep } from "node:path";
+// Which files of tests are run, which of them run in one process, and in which order.
+import { readFileSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { checkoutDir } from "./setup.mjs";
+
+const DAY_MS = 24 * 3_600_000;
+/** What a file imports that takes a share of its own each day; see tests/crash/share.ts. */
+const OWN_SHARE = "crash/share.ts";
 
 /** Files of `tests/api` in one process: enough for few starts of Postgres, few enough for all workers to have some. */
 const API_FILES = 8;
@@ -9,6 +15,17 @@ const LONG =
   /crash|ledger|soak|\/(sleep|stopping|tour|story|queries|pusher-life|redis-parking|scheduler|websockets|keeper)\.(?:full\.)?test|backups\/databases/;
 /** The tests that read text alone, which take least. */
 const SHORT = /\/architecture\//;
+
+/**
+ * Divides slow tests over a number of days.
+ * @returns those of today, with all that take a share of their own, and those of the other days.
+ */
+export function ofToday(files, days) {
+  const today = Math.floor(Date.now() / DAY_MS);
+  const whole = files.filter((file) => !readFileSync(join(checkoutDir, file), "utf8").includes(OWN_SHARE));
+  const later = new Set(whole.filter((_, index) => (index + today) % days !== 0));
+  return { today: files.filter((file) => !later.has(file)), later: [...later] };
+}
 
 /**
  * Files of one folder of `src/` are quick and run together, some files of `tests/api` share a process and its Postgres,

@@ -1,13 +1,21 @@
-// The part of a crash matrix that a run has time for. `.ci/run` takes a share, and another one each day.
+// The part of a crash matrix or of a random run that there is time for. `.ci/run` takes another part each day.
 
 const DAY_MS = 24 * 3_600_000;
 
 /** `PILVI_TEST_SHARE=6` takes one of six scenarios; without it, all are run. */
 const share = Number(process.env.PILVI_TEST_SHARE ?? 1);
 
+/** Random runs are shortened less than matrices, since a kill matters only when something was under way. */
+const MOST_TIMES_SHORTER = 3;
+
 /** The scenarios of a matrix that this run takes, at least one. */
 export function shareOf<T>(scenarios: readonly T[]): T[] {
   const parts = Math.max(1, Math.min(share, scenarios.length));
   const today = Math.floor(Date.now() / DAY_MS);
   return scenarios.filter((_, index) => (index + today) % parts === 0);
+}
+
+/** How many kills or seconds of a random run this run takes. Each run has another seed. */
+export function shortened(length: number): number {
+  return Math.ceil(length / Math.max(1, Math.min(share, MOST_TIMES_SHORTER)));
 }

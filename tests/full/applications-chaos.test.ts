@@ -3,11 +3,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Database } from "../../src/store/database.ts";
 import { ApplicationsChaos } from "../crash/applications-chaos.ts";
+import { shortened } from "../crash/share.ts";
 import { openStore } from "../crash/inspection.ts";
 import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const SEED = Number(process.env.PILVI_APPLICATIONS_SEED ?? Date.now() % 2 ** 31);
-const SECONDS = Number(process.env.PILVI_APPLICATIONS_SECONDS ?? 180);
+const SECONDS = Number(process.env.PILVI_APPLICATIONS_SECONDS ?? shortened(180));
 const NOTES = process.env.PILVI_APPLICATIONS_NOTES;
 
 let pilvi: TestPilvi;

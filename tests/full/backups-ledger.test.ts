@@ -2,11 +2,12 @@
 // `PILVI_SOAK_SEED` repeats a run; `bench/backup-ledger` has more kills.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BackupLedger } from "../crash/backup-ledger.ts";
+import { shortened } from "../crash/share.ts";
 import { startDatabases } from "../support/pilvi/databases.ts";
 import type { TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const SEED = Number(process.env.PILVI_SOAK_SEED ?? Date.now() % 2 ** 31);
-const KILLS = 20;
+const KILLS = shortened(20);
 const INSTANTS = 2;
 const TIMEOUT_MS = 20 * 60_000;
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import { disasters } from "../crash/databases-disasters.ts";
 import { Ledger } from "../crash/ledger.ts";
+import { shortened } from "../crash/share.ts";
 import {
   connectMysql,
   connectPgAdmin,
@@ -15,7 +16,7 @@ import {
 } from "../support/pilvi/databases.ts";
 import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 
-const ROUNDS = 30;
+const ROUNDS = shortened(30);
 const MOST_COMMITS_BETWEEN = 200;
 
 const seed = Number(process.env.PILVI_TEST_SEED ?? Date.now() % 1_000_000);

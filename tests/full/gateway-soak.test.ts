@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { Redis } from "ioredis";
 import { createConnection } from "mysql2/promise";
 import { Client } from "pg";
+import { shortened } from "../crash/share.ts";
 import { processesOf } from "../support/pilvi/databases.ts";
 import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import {
@@ -17,7 +18,7 @@ import {
 import { randomNumbers } from "../support/load/raw-client.ts";
 
 const SEED = 20_261_121;
-const ROUND_MS = 60_000;
+const ROUND_MS = shortened(60_000);
 /** The first round warms up permanent memory; later rounds may add nothing to it. */
 const ROUNDS = 3;
 const WORKERS = 10;

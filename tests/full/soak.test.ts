@@ -3,10 +3,11 @@ import { afterAll, beforeAll, test } from "bun:test";
 import type { Database } from "../../src/store/database.ts";
 import { Chaos } from "../crash/chaos.ts";
 import { openStore } from "../crash/inspection.ts";
+import { shortened } from "../crash/share.ts";
 import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const SEED = Number(process.env.PILVI_SOAK_SEED ?? Date.now() % 2 ** 31);
-const KILLS = Number(process.env.PILVI_SOAK_KILLS ?? 200);
+const KILLS = Number(process.env.PILVI_SOAK_KILLS ?? shortened(200));
 const TIMEOUT_MS = 20 * 60_000;
 
 let pilvi: TestPilvi;

@@ -1,10 +1,11 @@
 // Minutes of random kills and freezes. `PILVI_USABLE_SEED` and `PILVI_USABLE_SECONDS` repeat or lengthen it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { shortened } from "../crash/share.ts";
 import { UsableChaos } from "../crash/usable-chaos.ts";
 import { startPilvi, type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 const SEED = Number(process.env.PILVI_USABLE_SEED ?? Date.now() % 2 ** 31);
-const SECONDS = Number(process.env.PILVI_USABLE_SECONDS ?? 180);
+const SECONDS = Number(process.env.PILVI_USABLE_SECONDS ?? shortened(180));
 
 let pilvi: TestPilvi;
 
