@@ -25,6 +25,8 @@ export interface Io {
   /** Whether a line on stderr can be overwritten. */
   isErrTerminal: boolean;
   errColumns: number;
+  /** The width of the terminal that shows stdout; infinite for a file or a pipe. */
+  outColumns: number;
   /** Asks on stderr; the answer is empty when the input ends. */
   ask(question: string): Promise<string>;
   /** Asks like `ask` at a terminal, which does not show the answer. */
@@ -57,6 +59,7 @@ export function processIo(): Io {
     isErrTerminal: process.stderr.isTTY,
     // A terminal that does not know its width says 0.
     errColumns: process.stderr.columns || 80,
+    outColumns: process.stdout.isTTY ? process.stdout.columns || 80 : Infinity,
     ask,
     askHidden,
     readInput: async () => utf8Text(await Bun.stdin.bytes(), "The input"),

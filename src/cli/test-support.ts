@@ -31,6 +31,7 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
     isInputTerminal: false,
     isErrTerminal: false,
     errColumns: 80,
+    outColumns: Infinity,
     ask: async () => "",
     askHidden: async () => "",
     readInput: async () => "",

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { ApplicationDocument, EnvironmentResource } from "../../sdk/index.ts";
 import type { CommandError } from "../failure.ts";
+import { writeList } from "../list-text.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { deleteOne, type DeleteOptions, requireAnswer, withConfirmation } from "../shared/delete.ts";
@@ -42,7 +43,7 @@ function addAppList(apps: Command, session: Session): void {
       });
     if (rows.length === 0)
       return session.io.out("There are no applications yet. Deploy a folder with: pilvi deploy\n");
-    session.io.out(table([["NAME", "STATUS", "ENVIRONMENTS", "REGION", "ID"], ...rows]));
+    writeList(session.io, ["NAME", "STATUS", "ENVIRONMENTS", "REGION", "ID"], rows);
   });
   withExamples(command, ["pilvi apps list", "pilvi apps list --json | jq -r '.data[].id'"]);
 }

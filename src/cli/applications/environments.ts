@@ -1,12 +1,12 @@
 // `pilvi environments`: the environments of an application.
 import type { Command } from "commander";
 import type { PilviClient } from "../../sdk/index.ts";
+import { writeList } from "../list-text.ts";
 import { nameArgument, withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { deleteOne, type DeleteOptions, requireAnswer, withConfirmation } from "../shared/delete.ts";
 import { find } from "../shared/find.ts";
 import { joined } from "../shared/list.ts";
-import { table } from "../table.ts";
 import { environmentCells, environmentColumns, environmentText } from "./environment-text.ts";
 import { addEnvironmentUpdate } from "./environment-update.ts";
 import { applicationKind, environmentKind } from "./kind.ts";
@@ -59,7 +59,7 @@ function addEnvironmentList(environments: Command, session: Session): void {
     const found = pages.flatMap(({ data }) => data);
     if (found.length === 0)
       return session.io.out("It has no environments. Create one with: pilvi environments create NAME\n");
-    session.io.out(table([environmentColumns, ...found.map(environmentCells)]));
+    writeList(session.io, environmentColumns, found.map(environmentCells));
   });
   withExamples(command, ["pilvi environments list", "pilvi environments list --app web-shop"]);
 }

@@ -1,6 +1,8 @@
 // `pilvi instances`: the instances of an environment, each with a size and a number of replicas.
 import type { Command } from "commander";
 import type { InstanceResource, InstanceSizeList } from "../../sdk/index.ts";
+import type { Io } from "../io.ts";
+import { writeList } from "../list-text.ts";
 import { countingNumber, nameArgument, withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { confirm, requireAnswer, withYes } from "../shared/delete.ts";
@@ -55,7 +57,10 @@ function addInstanceList(instances: Command, session: Session): void {
     const { environments, environment } = await targetOf(session, options);
     const pages = await Array.fromAsync(environments.instances(environment.id).pages());
     if (options.json === true) return session.io.out(jsonText(joined(pages)));
-    session.io.out(tableOf(pages.flatMap(({ data }) => data)));
+    writeInstances(
+      session.io,
+      pages.flatMap(({ data }) => data),
+    );
   });
   withExamples(command, ["pilvi instances list", "pilvi instances list --environment staging"]);
 }
@@ -73,7 +78,7 @@ function addInstanceCreate(instances: Command, session: Session): void {
       .instances(environment.id)
       .create({ name, type: "service", size, scaling_type: "none", ...scalingOf(options) });
     if (options.json === true) return session.io.out(jsonText(created));
-    session.io.out(tableOf([created.data]));
+    writeInstances(session.io, [created.data]);
     session.io.err(`Add a background process with: pilvi processes create --instance '${name}' COMMAND\n`);
   });
   withExamples(command, [
@@ -96,7 +101,8 @@ function addInstanceUpdate(instances: Command, session: Session): void {
     const target = await targetOf(session, options);
     const { id } = await found(target, nameOrId);
     const changed = await target.environments.instances(target.environment.id).update(id, change);
-    session.io.out(options.json === true ? jsonText(changed) : tableOf([changed.data]));
+    if (options.json === true) return session.io.out(jsonText(changed));
+    writeInstances(session.io, [changed.data]);
   });
   withExamples(command, [
     "pilvi instances update jobs --size flex.m-1vcpu-1gb",
@@ -141,10 +147,10 @@ async function found({ client, environment }: Target, nameOrId: string): Promise
   return (await find(instanceKind(environment), client, nameOrId)).data;
 }
 
-function tableOf(instances: readonly InstanceResource[]): string {
+function writeInstances(io: Io, instances: readonly InstanceResource[]): void {
   const rows = instances.map(({ id, attributes }) => {
     const { name, type, size, min_replicas: replicas, uses_scheduler: isScheduled } = attributes;
     return [name, type, size, String(replicas), isScheduled ? "yes" : "no", id];
   });
-  return table([["NAME", "TYPE", "SIZE", "REPLICAS", "SCHEDULER", "ID"], ...rows]);
+  writeList(io, ["NAME", "TYPE", "SIZE", "REPLICAS", "SCHEDULER", "ID"], rows);
 }

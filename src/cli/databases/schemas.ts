@@ -1,12 +1,12 @@
 // `pilvi databases schemas`: the databases in a cluster.
 import type { Command } from "commander";
+import { writeList } from "../list-text.ts";
 import { withJson, withWait, nameArgument, type WaitOptions } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
 import { deleteFound, type DeleteOptions, requireAnswer, withConfirmation } from "../shared/delete.ts";
 import { find } from "../shared/find.ts";
 import { joined } from "../shared/list.ts";
-import { table } from "../table.ts";
 import { clusterKind, databaseKind } from "./kind.ts";
 
 const CLUSTER = nameArgument(clusterKind.noun);
@@ -34,8 +34,11 @@ function addSchemaList(schemas: Command, session: Session): void {
     if (json === true) return session.io.out(jsonText(joined(pages)));
     const found = pages.flatMap(({ data }) => data);
     const empty = `There are no databases in it. Create one with: pilvi databases schemas create ${cluster} NAME\n`;
-    session.io.out(
-      found.length === 0 ? empty : table([kind.columns, ...found.map((each) => kind.cells(each))]),
+    if (found.length === 0) return session.io.out(empty);
+    writeList(
+      session.io,
+      kind.columns,
+      found.map((each) => kind.cells(each)),
     );
   });
   withExamples(command, ["pilvi databases schemas list orders"]);

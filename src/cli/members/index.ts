@@ -2,10 +2,11 @@
 import { type Command, Option } from "commander";
 import type { MemberResource, PilviClient, Role } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { writeList } from "../list-text.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { requireAnswer, withYes } from "../shared/delete.ts";
-import { table } from "../table.ts";
 
 interface InviteOptions {
   role: Role;
@@ -19,7 +20,8 @@ export function addMembers(program: Command, session: Session): void {
   const list = group.command("list").description("list the members, by name");
   withJson(list).action(async ({ json }: { json?: true }) => {
     const members = await allMembers(await session.client());
-    session.io.out(json === true ? jsonText({ data: members }) : listText(members));
+    if (json === true) return session.io.out(jsonText({ data: members }));
+    writeMembers(session.io, members);
   });
   withExamples(list, ["pilvi members list"]);
   addInvite(group, session);
@@ -82,7 +84,7 @@ async function findMember(client: PilviClient, emailOrId: string): Promise<Membe
   return found;
 }
 
-function listText(members: MemberResource[]): string {
+function writeMembers(io: Io, members: MemberResource[]): void {
   const rows = members.map(({ id, attributes }) => [
     attributes.name,
     attributes.email,
@@ -90,5 +92,5 @@ function listText(members: MemberResource[]): string {
     attributes.created_at,
     id,
   ]);
-  return table([["NAME", "EMAIL", "ROLE", "SINCE", "ID"], ...rows]);
+  writeList(io, ["NAME", "EMAIL", "ROLE", "SINCE", "ID"], rows);
 }

@@ -1,9 +1,9 @@
 // The `list` command of all kinds of resources.
 import type { Command } from "commander";
 import type { PageDocument, SingleDocument } from "../../sdk/index.ts";
+import { writeList } from "../list-text.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
-import { table } from "../table.ts";
 import type { Resource, ShownKind } from "./kind.ts";
 
 interface ListOptions {
@@ -32,7 +32,11 @@ export function addList<Document extends SingleDocument<Resource>>(
     if (json === true) return session.io.out(jsonText(joined(pages)));
     const resources = pages.flatMap(({ data }) => data);
     if (resources.length > 0)
-      return session.io.out(table([kind.columns, ...resources.map((each) => kind.cells(each))]));
+      return writeList(
+        session.io,
+        kind.columns,
+        resources.map((each) => kind.cells(each)),
+      );
     session.io.out(Object.keys(filter).length > 0 ? `No ${kind.noun} is like that.\n` : emptyText(kind));
   });
   withExamples(command, examples);

@@ -7,6 +7,7 @@ import type {
   SingleDocument,
   Snapshots,
 } from "../../sdk/index.ts";
+import { writeList } from "../list-text.ts";
 import { nameArgument, withJson, withWait, type WaitOptions } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { table } from "../table.ts";
@@ -105,7 +106,8 @@ function addList<Document extends SingleDocument<Resource>>(
     if (json === true) return session.io.out(jsonText({ data: found }));
     const empty = `There are no snapshots of it. Make one with: pilvi ${kind.group} snapshots create ${instance} NAME\n`;
     const heads = ["NAME", "TYPE", "STATUS", "SIZE", "FROM", "ID"];
-    session.io.out(found.length === 0 ? empty : table([heads, ...found.map(cellsOf)]));
+    if (found.length === 0) return session.io.out(empty);
+    writeList(session.io, heads, found.map(cellsOf));
   });
   withExamples(command, [`pilvi ${kind.group} snapshots list ${example}`]);
 }

@@ -2,9 +2,10 @@
 import type { Command } from "commander";
 import type { NewToken, PilviClient, TokenResource } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { writeList } from "../list-text.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
-import { table } from "../table.ts";
 import { expiry } from "./expiry.ts";
 
 interface CreateOptions {
@@ -20,7 +21,8 @@ export function addTokens(program: Command, session: Session): void {
   const list = group.command("list").description("list the tokens that are not revoked, the newest first");
   withJson(list).action(async ({ json }: { json?: true }) => {
     const tokens = await allTokens(await session.client());
-    session.io.out(json === true ? jsonText({ data: tokens }) : listText(tokens));
+    if (json === true) return session.io.out(jsonText({ data: tokens }));
+    writeTokens(session.io, tokens);
   });
   withExamples(list, ["pilvi tokens list", "pilvi tokens list --json | jq .data[].attributes.name"]);
   const revoke = group
@@ -76,7 +78,7 @@ async function findToken(client: PilviClient, nameOrId: string): Promise<TokenRe
   );
 }
 
-function listText(tokens: TokenResource[]): string {
+function writeTokens(io: Io, tokens: TokenResource[]): void {
   const rows = tokens.map(({ id, attributes }) => [
     attributes.name,
     attributes.abilities.join(","),
@@ -85,5 +87,5 @@ function listText(tokens: TokenResource[]): string {
     attributes.expires_at ?? "never",
     id,
   ]);
-  return table([["NAME", "ABILITIES", "MADE BY", "LAST USED", "EXPIRES", "ID"], ...rows]);
+  writeList(io, ["NAME", "ABILITIES", "MADE BY", "LAST USED", "EXPIRES", "ID"], rows);
 }

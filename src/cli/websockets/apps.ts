@@ -1,11 +1,11 @@
 // `pilvi websockets apps`: the applications in a cluster.
 import type { Command } from "commander";
+import { writeList } from "../list-text.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { deleteOne, type DeleteOptions, requireAnswer, withConfirmation } from "../shared/delete.ts";
 import { find } from "../shared/find.ts";
 import { joined } from "../shared/list.ts";
-import { table } from "../table.ts";
 import { cellsOf, columns, detailsText } from "./application-text.ts";
 import { addAppCreate, addAppRotate, addAppUpdate } from "./apps-change.ts";
 import { APPLICATION, CLUSTER } from "./arguments.ts";
@@ -39,7 +39,8 @@ function addAppList(apps: Command, session: Session): void {
     if (json === true) return session.io.out(jsonText(joined(pages)));
     const found = pages.flatMap((page) => page.data);
     const empty = `There are no applications in it. Create one with: pilvi websockets apps create ${cluster} NAME\n`;
-    session.io.out(found.length === 0 ? empty : table([columns, ...found.map(cellsOf)]));
+    if (found.length === 0) return session.io.out(empty);
+    writeList(session.io, columns, found.map(cellsOf));
   });
   withExamples(command, ["pilvi websockets apps list chat"]);
 }
