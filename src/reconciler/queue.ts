@@ -235,6 +235,12 @@ function againAt(tx: Queryable, at: Date | undefined) {
   return tx`greatest(${at}::timestamptz, now() + make_interval(secs => ${SHORTEST_PAUSE_SECONDS}))`;
 }
 
+/** Whether a resource was queued again during its run under way; to queue it ends the count of attempts. */
+export async function isQueuedAgain(db: Queryable, { kind, id }: Key): Promise<boolean> {
+  const rows = await db`select from work where kind = ${kind} and id = ${id} and attempts = 0`;
+  return rows.length > 0;
+}
+
 /** How a run ended. */
 export type ReconcileResult =
   | {

@@ -1,9 +1,11 @@
 // Brings the read replicas of a cluster to their number and their spec. The cluster's own status does not depend on them.
+// A run waits for replicas that are built, until it is done or replicas are ordered anew.
 import type { Observation } from "../../../contracts/observation.ts";
 import type { PostgresSpec } from "../../../contracts/instance-spec.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
+import { isQueuedAgain } from "../../../reconciler/queue.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
 import { watchObsolete } from "../../shared/obsolescence-watch.ts";
@@ -13,7 +15,7 @@ import { specOf } from "../spec.ts";
 import { loadDatabaseCluster, type DatabaseClusterRow } from "../store.ts";
 import { replicaCountOf } from "./count.ts";
 import type { SideInstance } from "../side-instances.ts";
-import { eraseReplica, insertReplica } from "./store.ts";
+import { eraseReplica, insertReplica, REPLICAS } from "./store.ts";
 
 type Driver = ServedHost["driver"];
 
@@ -63,15 +65,18 @@ async function place({ db, hosts }: KindContext, cluster: DatabaseClusterRow): P
   );
 }
 
+/**
+ * Has the host bring all replicas to their spec at once. A build may take as long as the data is large, so the run is
+ * given up for another order: the next run brings it to the replicas that work already, removes what is no longer wanted,
+ * and waits for the builds again, which go on meanwhile.
+ */
 async function ensureAll(
   context: KindContext,
   driver: Driver,
   cluster: DatabaseClusterRow,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const isObsolete = async () =>
-    ((await loadDatabaseCluster(context.db, cluster.id))?.status ?? "deleting") === "deleting";
-  const watch = watchObsolete(isObsolete, signal);
+  const watch = watchObsolete(() => isObsolete(context, cluster.id), signal);
   const ends = AbortSignal.any([signal, watch.obsolete]);
   try {
     const seen = await Promise.all(
@@ -86,6 +91,12 @@ async function ensureAll(
   } finally {
     watch.end();
   }
+}
+
+/** Whether the replicas were ordered anew during the run, or their cluster is being deleted. */
+async function isObsolete({ db }: KindContext, id: string): Promise<boolean> {
+  if (await isQueuedAgain(db, { kind: REPLICAS, id })) return true;
+  return ((await loadDatabaseCluster(db, id))?.status ?? "deleting") === "deleting";
 }
 
 function again(retryMs: number, lastError: Observation["lastError"]): Outcome {
