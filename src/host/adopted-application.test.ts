@@ -4,8 +4,6 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
 import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { ApplicationSpec } from "../contracts/instance-spec.ts";
-import { instanceFolder } from "./os/layout.ts";
-import { holdersOf } from "./os/locks.ts";
 
 /** Its health path answers 503 from the start, or once it was asked to. */
 const SERVER = `
@@ -22,9 +20,7 @@ let release: string;
 let spec: ApplicationSpec;
 
 beforeAll(async () => {
-  host = new ApplicationHost();
-  await host.start();
-  ({ id: release } = await host.build({}, { "server.js": SERVER }));
+  ({ host, release } = await ApplicationHost.withServer(SERVER));
 });
 
 afterAll(() => host.close());
@@ -32,8 +28,6 @@ afterAll(() => host.close());
 afterEach(() => host.host.remove(spec.id));
 
 const observed = () => host.host.observe(spec.id);
-
-const pids = () => holdersOf(instanceFolder(host.dataDir, spec.id).lock).toSorted();
 
 async function ask(path: string): Promise<string> {
   return await (await fetch(`http://127.0.0.1:${spec.exposure.port}${path}`)).text();
@@ -43,12 +37,12 @@ test("an application that has served goes on, whatever its health path says by n
   spec = applicationSpec({ release, healthPath: "/health" });
   expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
   expect(await ask("/fall-ill")).toBe("served");
-  const former = pids();
+  const former = host.pidsOf(spec.id);
   await host.restart();
   expect(observed()).toMatchObject({ state: "running", lastError: null });
   await host.restart();
   expect(observed()).toMatchObject({ state: "running", lastError: null });
-  expect(pids()).toEqual(former);
+  expect(host.pidsOf(spec.id)).toEqual(former);
 });
 
 test("a release that has not served so far is judged by its health path", async () => {

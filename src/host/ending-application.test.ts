@@ -30,9 +30,7 @@ let release: string;
 let spec: ApplicationSpec;
 
 beforeAll(async () => {
-  host = new ApplicationHost();
-  await host.start();
-  ({ id: release } = await host.build({}, { "server.js": SERVER }));
+  ({ host, release } = await ApplicationHost.withServer(SERVER));
 });
 
 afterAll(() => host.close());

@@ -32,9 +32,7 @@ let release: string;
 let neighbour: ApplicationSpec;
 
 beforeAll(async () => {
-  host = new ApplicationHost();
-  await host.start();
-  ({ id: release } = await host.build({}, { "server.js": SERVER }));
+  ({ host, release } = await ApplicationHost.withServer(SERVER));
   neighbour = await started();
 });
 

@@ -36,9 +36,7 @@ let other: ApplicationSpec;
 const servers: { stop(): void }[] = [];
 
 beforeAll(async () => {
-  host = new ApplicationHost();
-  await host.start();
-  ({ id: release } = await host.build({}, { "server.js": SERVER }));
+  ({ host, release } = await ApplicationHost.withServer(SERVER));
   cachePort = portOfRange();
   const cache = cacheSpec(cachePort, "a password");
   cacheId = cache.id;

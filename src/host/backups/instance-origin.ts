@@ -4,6 +4,7 @@ import type { Observation } from "../../contracts/observation.ts";
 import { RestoreFault } from "../../engines/backup.ts";
 import type { Engine, EngineContext } from "../../engines/engine.ts";
 import type { Condition } from "../manifest/instance-state.ts";
+import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import type { ManifestFile } from "../manifest/manifest-file.ts";
 import type { DataOrigin, OriginSource } from "../provisioning/origin.ts";
 import type { HostBackups } from "./host-backups.ts";
@@ -14,6 +15,7 @@ const PUBLISH_INTERVAL_MS = 500;
 interface Parts {
   id: string;
   condition: Condition;
+  lifecycle: InstanceLifecycle;
   file: ManifestFile;
   backups: Pick<HostBackups, "restore">;
   /** Aborted when the instance is to be removed or let go. */
@@ -32,6 +34,15 @@ export class InstanceOrigin implements OriginSource {
   /** Why the data cannot be built, so that no start is worth an attempt; null while it may be. A later host knows it. */
   get failure(): string | null {
     return this.#parts.file.manifest?.restoreFailed ?? null;
+  }
+
+  /** An earlier host may have found that the first data cannot be built. */
+  loaded(): void {
+    const { failure } = this;
+    const { condition, lifecycle } = this.#parts;
+    if (failure === null || lifecycle.state.name !== "starting") return;
+    condition.lastError = failure;
+    lifecycle.report({ type: "startFailed" });
   }
 
   /** Somebody asks for the instance again. */

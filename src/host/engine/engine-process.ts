@@ -44,9 +44,12 @@ export interface EngineProcess {
 }
 
 /** How an engine is asked to end, and when it is killed. */
-interface HowToStop {
-  signal: NodeJS.Signals;
+export interface HowToStop {
+  /** Null for an engine that was asked already. */
+  signal: NodeJS.Signals | null;
   timeoutMs: number;
+  /** Whether the engine may go on, because it cannot save its data. */
+  mayRefuse?: boolean;
   /** Whether the signal goes to the whole group of the process. */
   isGroup?: boolean;
 }
@@ -68,6 +71,7 @@ export function howToStop(
   return {
     signal: signal ?? engine.stopSignal,
     timeoutMs: Math.min(withinMs, engine.stopTimeoutOf?.(manifest.spec) ?? engine.stopTimeoutMs),
+    mayRefuse: engine.shutdownRefusedPattern !== undefined,
     isGroup: engine.stopsGroup === true,
   };
 }
@@ -202,7 +206,7 @@ export async function stopEngine(
 ): Promise<void> {
   if (process !== null) {
     const group = how.isGroup === true ? processGroupOf(process.pid) : 0;
-    signalProcess(group === 0 ? process.pid : -group, how.signal);
+    if (how.signal !== null) signalProcess(group === 0 ? process.pid : -group, how.signal);
     const timer = setTimeout(() => signalProcess(process.pid, "SIGKILL"), how.timeoutMs);
     await process.exited;
     clearTimeout(timer);

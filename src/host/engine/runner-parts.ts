@@ -15,6 +15,16 @@ export interface Runnable {
   context: EngineContext<InstanceSpec>;
 }
 
+/** How a runner stops an engine, where that differs from the engine's own way. */
+export interface StopOptions {
+  /** In place of the engine's own. */
+  signal?: NodeJS.Signals;
+  /** The longest time that the engine may take. */
+  withinMs?: number;
+  /** Whether later hosts do not start the instance again until it is ordered to run. */
+  isFinal?: boolean;
+}
+
 /** The parts that a runner works with. */
 export interface RunnerParts {
   id: string;

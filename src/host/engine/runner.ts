@@ -10,18 +10,12 @@ import { socketGroupOf } from "../os/accounts.ts";
 import { ensureFirstData } from "../provisioning/data-directory.ts";
 import { emptyForRebuild, isRebuildDue } from "../provisioning/rebuild.ts";
 import { dissolve, killGroup, limit, oomKills } from "../os/cgroup.ts";
-import { endCleanly } from "./clean-end.ts";
 import { applyTo } from "./applied-files.ts";
 import { Confinement } from "./confinement.ts";
 import { contextOf, engineOfProcess, isConfigWritten, writeConfig } from "./context.ts";
-import {
-  findEngine,
-  howToStop,
-  killEngine,
-  startEngine,
-  stopEngine,
-  type EngineProcess,
-} from "./engine-process.ts";
+import type { EndOrder } from "./end-order.ts";
+import { Ending } from "./ending.ts";
+import { findEngine, howToStop, killEngine, startEngine, type EngineProcess } from "./engine-process.ts";
 import { trimLogs } from "../os/engine-logs.ts";
 import { ensureEngineFolders } from "../os/layout.ts";
 import { readTail } from "./log-follower.ts";
@@ -29,7 +23,7 @@ import type { Manifest } from "../manifest/manifest.ts";
 import { untilReady } from "./readiness.ts";
 import { cannotSave } from "./saving.ts";
 import { UnsavedDataError } from "./failure-handler.ts";
-import type { Runnable, RunnerParts } from "./runner-parts.ts";
+import type { Runnable, RunnerParts, StopOptions } from "./runner-parts.ts";
 
 /** The engine's runner, as the rest of the host sees it. */
 export type EngineRunner = Pick<Runner, keyof Runner>;
@@ -43,8 +37,7 @@ export class Runner {
   /** The context that the folders and files were made for. A start with the same context does not make them again. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
-  /** The process that is being ended. */
-  #endingProcess: EngineProcess | null = null;
+  readonly #ending: Ending;
   /** The process that the host has killed itself, whose end is no crash. */
   #killed: EngineProcess | null = null;
   /** The program of a process that was found; null when it cannot be determined. */
@@ -56,6 +49,7 @@ export class Runner {
   constructor(parts: RunnerParts, journal: RunnerJournal) {
     this.#parts = parts;
     this.#journal = journal;
+    this.#ending = new Ending(parts);
     this.#confinement = new Confinement(parts);
   }
 
@@ -66,7 +60,17 @@ export class Runner {
 
   /** The process that runs or is being ended: it still writes and takes resources. */
   get liveProcess(): EngineProcess | null {
-    return this.#process ?? this.#endingProcess;
+    return this.#process ?? this.#ending.process;
+  }
+
+  /** Whether an earlier host has asked the running process to end. */
+  get isEnding(): boolean {
+    return this.#process !== null && this.#ending.order.leftMs(this.#process) !== null;
+  }
+
+  /** The order to end the instance. */
+  get endOrder(): Pick<EndOrder, "isFinal" | "takeBack"> {
+    return this.#ending.order;
   }
 
   /** The engine with its context, once it was chosen. */
@@ -100,6 +104,7 @@ export class Runner {
   /** Takes up an engine that an earlier host started. */
   find(holders: Map<string, number[]>): void {
     const found = findEngine(this.#parts.folder, holders);
+    this.#ending.order.read(found);
     this.#journal.found(found);
     this.#process = this.#watch(found);
   }
@@ -122,6 +127,7 @@ export class Runner {
     }
     engine.beforeStart?.(context);
     await this.#parts.beforeStart?.(context);
+    this.#ending.order.forget();
     const started = await startEngine(engine, context, folder, (pid) =>
       this.#confinement.started(pid, runnable),
     );
@@ -151,7 +157,7 @@ export class Runner {
     if (readiness === "ended") throw this.#endedEarly(engine, running);
     if (readiness === "given-up") throw new PublicError("The engine is being stopped.");
     const delay = engine.explainDelay?.(context, this.#logOf(running));
-    await this.stop("SIGKILL");
+    await this.stop({ signal: "SIGKILL" });
     if (fault !== null) throw fault;
     throw new PublicError(delay ?? "The engine did not become ready in time.");
   }
@@ -185,6 +191,7 @@ export class Runner {
     this.#runnable = null;
     this.#chosenFor = null;
     this.#prepared = null;
+    this.#ending.order.forget();
   }
 
   /** Applies the processor limit from now on. @throws PublicError when the engine has ended meanwhile. */
@@ -200,25 +207,17 @@ export class Runner {
 
   /**
    * Stops the running engine, by force after a timeout.
-   * @param withinMs shortens that timeout.
    * @returns whether an engine ran.
    * @throws when a process of the instance cannot be ended; nothing of it may be deleted then.
    */
-  async stop(signal?: NodeJS.Signals, withinMs?: number): Promise<boolean> {
+  async stop({ isFinal = false, ...how }: StopOptions = {}): Promise<boolean> {
     const { folder, file } = this.#parts;
     const running = this.#process ?? findEngine(folder);
-    const how = howToStop(file.manifest, { signal, withinMs });
-    await this.#whileEnding(running, () => stopEngine(running, how, folder));
+    this.#process = null;
+    await this.#ending.stop(running, howToStop(file.manifest, how), isFinal);
     if (running !== null) this.#journal.ended("stopped");
     await this.#endGroup();
     return running !== null;
-  }
-
-  /** A process that is being ended runs no more for those who want to use it, and can still be killed and read. */
-  async #whileEnding<Result>(running: EngineProcess | null, end: () => Promise<Result>): Promise<Result> {
-    this.#process = null;
-    this.#endingProcess = running;
-    return await end().finally(() => (this.#endingProcess = null));
   }
 
   /** A customer's program may have given its lock away; its group holds it all the same. */
@@ -260,10 +259,11 @@ export class Runner {
    * @throws PublicError when the wait was given up.
    */
   async end({ engine }: Runnable, running: EngineProcess): Promise<boolean> {
-    const { folder, leaving } = this.#parts;
+    const { leaving } = this.#parts;
     // A listener on an already aborted signal would never be called.
     if (leaving.aborted) throw new PublicError("The engine is being stopped.");
-    const hasEnded = await this.#whileEnding(running, () => endCleanly(engine, running, folder, leaving));
+    this.#process = null;
+    const hasEnded = await this.#ending.cleanly(engine, running, leaving);
     if (hasEnded) this.#journal.ended("stopped");
     if (hasEnded) await this.#endGroup();
     else this.#process = running;
@@ -287,7 +287,7 @@ export class Runner {
     trimLogs([{ id }], settings.dataDir, log);
     if (this.#process !== ended) return;
     this.#process = null;
-    this.#journal.ended(this.#killed === ended ? "stopped" : "crashed");
+    this.#journal.ended(this.#killed === ended || this.#ending.order.isFor(ended) ? "stopped" : "crashed");
     this.#parts.onEnded(ended);
   }
 

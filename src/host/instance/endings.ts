@@ -10,7 +10,7 @@ export class Endings {
   }
 
   /**
-   * Begins to end an engine that runs, once for all calls; this host does not start it again.
+   * Begins to end an engine that runs, once for all calls; neither this host nor a later host starts it by itself again.
    * @returns whether it still has a process, and has to be asked again.
    */
   end(id: string): boolean {
@@ -23,7 +23,7 @@ export class Endings {
     if (name !== "running" && name !== "failed") return true;
     this.#begun.add(id);
     const over = () => this.#begun.delete(id);
-    instance.close().then(over, over);
+    instance.end().then(over, over);
     return true;
   }
 }

@@ -68,6 +68,7 @@ async function runningEngine(
   isUrgent: boolean,
 ): Promise<Running> {
   const { lifecycle, file, runner, address } = parts;
+  if (runner.isEnding) await finishStop(parts);
   const runnable = await runner.choose(manifest);
   if (file.manifest?.state === "changed" || runnable.engine.isOutdated?.(runnable.context))
     await stopPrevious(parts, runnable);
@@ -79,6 +80,12 @@ async function runningEngine(
     await runner.untilReady(runnable, found);
   }
   return { runnable, process: found };
+}
+
+/** An earlier host has asked the engine to end, as for a change: it serves nobody any more, and another follows it. */
+async function finishStop({ lifecycle, runner }: EnsureRunningParts): Promise<void> {
+  await runner.stop();
+  if (lifecycle.isLeaving) throw new PublicError("The engine is being stopped.");
 }
 
 /**

@@ -11,6 +11,7 @@ import { Contents } from "../engine/contents.ts";
 import { chooseEngine } from "../engine/context.ts";
 import { InstanceAddress } from "../engine/instance-address.ts";
 import { Callers } from "./callers.ts";
+import { MAX_END_MS } from "./closing.ts";
 import { ensureRunning, type EnsureRunningParts } from "./ensure-running.ts";
 import type { Demand, Ticket } from "../lifecycle/lifecycle.ts";
 import { Machine, type InstanceEffect } from "../lifecycle/machine.ts";
@@ -157,18 +158,11 @@ export class Instance {
       return false;
     }
     this.#runner.find(holders);
-    this.#machine.report({ type: foundAs(manifest.state, this.process !== null) });
-    this.#noteFailedOrigin();
+    const { process, endOrder } = this.#runner;
+    this.#machine.report({ type: foundAs(manifest.state, process !== null, endOrder.isFinal) });
+    this.#origin.loaded();
     this.sleep.loaded();
     return true;
-  }
-
-  /** An earlier host found that its first data cannot be built. */
-  #noteFailedOrigin(): void {
-    const { failure } = this.#origin;
-    if (failure === null || this.#machine.state.name !== "starting") return;
-    this.#condition.lastError = failure;
-    this.#machine.report({ type: "startFailed" });
   }
 
   /** Goes on from the persisted state: keeps a running engine, starts a missing one, finishes a removal. */
@@ -182,6 +176,11 @@ export class Instance {
   /** Stops the engine cleanly and keeps it stopped until the host starts anew. */
   async close(): Promise<void> {
     await this.#ask("close");
+  }
+
+  /** Stops the engine cleanly, and keeps it stopped until an order that a later host gets. */
+  async end(): Promise<void> {
+    await this.#ask("end");
   }
 
   /** Lets the engine run on, and stops watching it. */
@@ -211,7 +210,7 @@ export class Instance {
       case "suspend":
         return this.#work("taskEnded", () => this.#suspend(effect.isIdle));
       case "stop":
-        return this.#work("taskEnded", () => this.#stop());
+        return this.#work("taskEnded", () => this.#stop(effect.isFinal));
       case "remove":
         return this.#work("taskEnded", () => removeInstance(this.#removal));
       case "answer":
@@ -251,6 +250,7 @@ export class Instance {
     const spec = this.#callers.specOf(ticket);
     const former = this.#file.manifest;
     this.#origin.retry();
+    if (this.#runner.endOrder.takeBack()) this.#machine.report({ type: "reordered" });
     if (isDeepStrictEqual(former?.spec, spec)) return;
     const engine = former?.engine ?? (await chooseEngine(this.#deps.settings, spec));
     ensureInstanceFolder(this.#folder);
@@ -283,9 +283,11 @@ export class Instance {
     }
   }
 
-  async #stop(): Promise<void> {
+  async #stop(isFinal: boolean): Promise<void> {
     try {
-      if (await this.#runner.stop()) this.#machine.report({ type: "stopped" });
+      // A host that is killed while it ends leaves no more time to the next than it had itself.
+      const how = isFinal ? { isFinal } : { withinMs: MAX_END_MS };
+      if (await this.#runner.stop(how)) this.#machine.report({ type: "stopped" });
     } catch (error) {
       this.#log.error({ error }, "engine could not be stopped");
     }

@@ -29,7 +29,7 @@ export async function removeInstance(parts: RemovalParts): Promise<void> {
   lifecycle.report({ type: "removalBegun" });
   await failpoint("host.remove.marked");
   const withdrawn = gateway.withdraw(id);
-  await runner.stop("SIGKILL");
+  await runner.stop({ signal: "SIGKILL" });
   await failpoint("host.remove.stopped");
   await withdrawn;
   address.drop();

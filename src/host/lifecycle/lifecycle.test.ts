@@ -73,6 +73,20 @@ test("after the host has let go, no task begins and no crashed engine is restart
   ]);
 });
 
+test("an instance that was ended is started by an order to run, and by nothing else", () => {
+  const found: LifecycleEvent[] = [{ type: "foundEnded" }, { type: "asked", demand: "resume", ticket: 1 }];
+  expect(after(found).effects).toEqual(["answer", "stop"]);
+  const rests: LifecycleEvent[] = [...found, { type: "taskEnded" }];
+  expect(after([...rests, { type: "asked", demand: "wake" }]).effects).toEqual(["interrupt"]);
+  expect(after([...rests, { type: "asked", demand: "ensure", ticket: 2 }]).effects).toEqual(["record"]);
+  const ordered: LifecycleEvent[] = [
+    { type: "asked", demand: "ensure", ticket: 2 },
+    { type: "reordered" },
+    { type: "recordEnded" },
+  ];
+  expect(after([...rests, ...ordered]).effects).toEqual(["clearTimer", "start"]);
+});
+
 test("no schedule loses a caller, a sleep or a desired state", () => {
   for (let seed = 1; seed <= SCHEDULES; seed++) playSchedule(seed);
 });

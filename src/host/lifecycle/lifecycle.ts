@@ -1,17 +1,22 @@
 // The lifecycle of an instance as a pure function: an event leads to the next state and to effects.
 import { afterCrash, afterFailure, delayOf, NO_FAILURE, type BackOff, type Moment } from "./back-off.ts";
-import {
-  isApplied,
-  observedState,
-  targetOf,
-  wakeOf,
-  type Happening,
-  type State,
-  type StateName,
-} from "./state.ts";
+import { stateAfter, type Report } from "./reports.ts";
+import { observedState, targetOf, type Happening, type State, type StateName } from "./state.ts";
 
-/** The demands that callers make of an instance; `resume` goes on from the persisted state. */
-export type Demand = "ensure" | "wake" | "suspend" | "idle" | "restart" | "remove" | "resume" | "close";
+/**
+ * The demands that callers make of an instance; `resume` goes on from the persisted state. `close` stops it until the host
+ * starts anew, `end` until it is ordered to run again.
+ */
+export type Demand =
+  | "ensure"
+  | "wake"
+  | "suspend"
+  | "idle"
+  | "restart"
+  | "remove"
+  | "resume"
+  | "close"
+  | "end";
 
 /** The number of a caller that waits for an answer. */
 export type Ticket = number;
@@ -37,13 +42,6 @@ export interface Lifecycle {
   backOff: BackOff;
 }
 
-/** An event of the instance or its engine, with the details that the lifecycle needs. */
-export type Report =
-  | { type: "served"; isApplied: boolean }
-  | { type: "woken"; isOwn: boolean }
-  | { type: "foundUnusable"; reason: string }
-  | { type: Exclude<Happening, "served" | "woken" | "foundUnusable"> };
-
 export type LifecycleEvent =
   | Report
   | { type: "asked"; demand: Demand; ticket?: Ticket }
@@ -67,7 +65,8 @@ export type Effect =
   | { do: "start"; delayMs: number; askedAtMs: number | null }
   | { do: "conclude"; ticket: Ticket }
   | { do: "suspend"; isIdle: boolean }
-  | { do: "stop" }
+  /** @param isFinal whether later hosts do not start it again. */
+  | { do: "stop"; isFinal: boolean }
   | { do: "remove" }
   | { do: "answer"; tickets: readonly Ticket[]; error?: unknown }
   | { do: "refuse"; tickets: readonly Ticket[]; reason: RefusalReason }
@@ -120,7 +119,7 @@ function reaction(lifecycle: Lifecycle, event: LifecycleEvent, now: Moment): Ste
 function asked(lifecycle: Lifecycle, demand: Demand, ticket: Ticket | undefined, now: Moment): Step {
   const { lifecycle: after, effects } = queued(lifecycle, demand, ticket, now);
   if (demand === "wake") return { lifecycle: after, effects: [...effects, { do: "interrupt" }] };
-  if (demand !== "remove" && demand !== "close") return { lifecycle: after, effects };
+  if (demand !== "remove" && demand !== "close" && demand !== "end") return { lifecycle: after, effects };
   const leave = left(after);
   const kill: Effect[] = demand === "remove" ? [{ do: "kill" }] : [];
   return { lifecycle: leave.lifecycle, effects: [...leave.effects, ...kill] };
@@ -180,6 +179,7 @@ function taskBegun(lifecycle: Lifecycle, task: Task, now: Moment): Step {
       if (state.name !== "running") return refused(lifecycle, task, "notRunning");
       return { lifecycle, effects: [{ do: "suspend", isIdle: task.demand === "idle" }] };
     case "resume":
+      if (state.name === "ended") return endingOn(lifecycle, task);
       if (isLeaving || (state.name !== "asleep" && state.name !== "recovering")) return begun(lifecycle, now);
       return { lifecycle, effects: [{ do: "recover" }] };
     case "wake":
@@ -188,15 +188,25 @@ function taskBegun(lifecycle: Lifecycle, task: Task, now: Moment): Step {
     case "remove":
       return { lifecycle, effects: [{ do: "remove" }] };
     case "close":
-      return { lifecycle, effects: [{ do: "stop" }] };
+    case "end":
+      return { lifecycle, effects: [{ do: "stop", isFinal: task.demand === "end" }] };
   }
+}
+
+/** Goes on with an end that an earlier host has begun. It may take long, so nobody waits for it. */
+function endingOn(lifecycle: Lifecycle, task: Task): Step {
+  const answer: Effect[] = task.tickets.length === 0 ? [] : [{ do: "answer", tickets: task.tickets }];
+  return {
+    lifecycle: { ...lifecycle, task: { ...task, tickets: [] } },
+    effects: [...answer, { do: "stop", isFinal: true }],
+  };
 }
 
 /** Starts the engine, unless the start is due later or must not happen. */
 function begun(lifecycle: Lifecycle, now: Moment): Step {
   const { state, task, isLeaving, backOff } = lifecycle;
   const isWake = task?.demand === "wake";
-  const isStartable = !isLeaving && !["absent", "unusable", "removing"].includes(state.name);
+  const isStartable = !isLeaving && !["absent", "unusable", "ended", "removing"].includes(state.name);
   const delayMs = isStartable ? delayOf(backOff, isWake, now.ms) : null;
   if (delayMs === null) return afterStart(lifecycle);
   const askedAtMs = isWake ? task.askedAtMs : null;
@@ -259,27 +269,4 @@ function backOffAfter(
   if (to !== "crashed" || state.name === "crashed") return null;
   if (type === "engineLost") return afterFailure(backOff, now);
   return afterCrash(backOff, now.date.getTime() - since.getTime(), now);
-}
-
-function stateAfter(former: State, name: StateName, event: Report, now: Moment): State {
-  const begunWake = event.type === "woken" ? { at: now.date, isOwn: event.isOwn } : wakeOf(former);
-  switch (name) {
-    case "running":
-      if (event.type === "served") return { name, wake: null, isApplied: event.isApplied };
-      return { name, wake: begunWake, isApplied: event.type !== "recorded" && isApplied(former) };
-    case "draining":
-    case "suspending":
-    case "handingOver":
-      return { name, isApplied: isApplied(former) };
-    case "recovering":
-    case "waking":
-    case "starting":
-    case "crashed":
-    case "failed":
-      return { name, wake: begunWake };
-    case "unusable":
-      return event.type === "foundUnusable" ? { name, reason: event.reason } : former;
-    default:
-      return { name };
-  }
 }

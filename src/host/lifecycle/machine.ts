@@ -1,6 +1,7 @@
 // Runs the lifecycle of one instance: applies every event, publishes transitions, and passes effects on.
 import type { Log } from "../../lib/log.ts";
-import { newLifecycle, next, type Effect, type LifecycleEvent, type Report } from "./lifecycle.ts";
+import { newLifecycle, next, type Effect, type LifecycleEvent } from "./lifecycle.ts";
+import type { Report } from "./reports.ts";
 import { observedState, targetOf, type Happening, type State, type StateName } from "./state.ts";
 
 /** A transition of an instance from one state to another. */

@@ -25,11 +25,12 @@ interface BegunWake {
  * - `crashed`: the engine ended unexpectedly; a start is due.
  * - `failed`: the latest start failed; the next start is due.
  * - `stopped`: the engine was stopped, for a change or because the host leaves.
+ * - `ended`: an earlier host was ordered to end it, so that only another order starts it.
  * - `removing`: it is being deleted.
  */
 export type State =
   | { name: "unusable"; reason: string }
-  | { name: "absent" | "recorded" | "asleep" | "displaced" | "stopped" | "removing" }
+  | { name: "absent" | "recorded" | "asleep" | "displaced" | "stopped" | "ended" | "removing" }
   | { name: "recovering" | "waking" | "starting" | "crashed" | "failed"; wake: BegunWake | null }
   | { name: "running"; wake: BegunWake | null; isApplied: boolean }
   | { name: "draining" | "suspending" | "handingOver"; isApplied: boolean };
@@ -40,10 +41,12 @@ export type StateName = State["name"];
 export type Happening =
   | "foundAsleep"
   | "foundAwake"
+  | "foundEnded"
   | "foundRemoving"
   | "foundSuspended"
   | "foundUnusable"
   | "recorded"
+  | "reordered"
   | "woken"
   | "displaced"
   | "addressRegained"
@@ -69,6 +72,7 @@ export const TRANSITIONS: Record<StateName, Partial<Record<Happening, StateName>
   absent: {
     foundAsleep: "asleep",
     foundAwake: "starting",
+    foundEnded: "ended",
     foundRemoving: "removing",
     foundSuspended: "recovering",
     foundUnusable: "unusable",
@@ -114,6 +118,7 @@ export const TRANSITIONS: Record<StateName, Partial<Record<Happening, StateName>
   crashed: { launching: "starting", startFailed: "failed" },
   failed: { launching: "starting", kept: "running" },
   stopped: { launching: "starting", startFailed: "failed" },
+  ended: { reordered: "stopped" },
   removing: { removed: "absent" },
 };
 
@@ -141,6 +146,7 @@ export const OBSERVED: Record<StateName, Observation["state"]> = {
   crashed: "starting",
   failed: "failed",
   stopped: "stopped",
+  ended: "stopped",
   removing: "removing",
 };
 
@@ -149,11 +155,16 @@ export function observedState({ name }: State): Observation["state"] {
   return OBSERVED[name];
 }
 
-/** The event for a found instance, by the state in its manifest and whether its engine runs. */
+/**
+ * The event for a found instance, by the state in its manifest, whether its engine runs, and whether an earlier host was
+ * ordered to end it.
+ */
 export function foundAs(
   state: PersistedState,
   hasEngine: boolean,
-): "foundAsleep" | "foundAwake" | "foundRemoving" | "foundSuspended" {
+  isEnded: boolean,
+): "foundAsleep" | "foundAwake" | "foundEnded" | "foundRemoving" | "foundSuspended" {
+  if (isEnded && state !== "removing") return "foundEnded";
   switch (state) {
     case "awake":
     case "changed":

@@ -18,6 +18,8 @@ export interface InstanceFolder {
   log: string;
   /** Says which process has taken connections. */
   served: string;
+  /** Says that the engine is being ended. */
+  endOrder: string;
   conf: string;
   data: string;
   run: string;
@@ -167,6 +169,7 @@ export function instanceFolder(dataDir: string, id: string): InstanceFolder {
     lock: join(path, "lock"),
     log: join(path, "engine.log"),
     served: join(path, "served"),
+    endOrder: join(path, "end-order.json"),
     conf: join(path, "conf"),
     data: join(path, "data"),
     run: join(path, "run"),

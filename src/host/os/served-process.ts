@@ -1,29 +1,26 @@
 // Which process of an instance has taken connections, so that a later host that finds it need not judge it anew.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { InstanceFolder } from "./layout.ts";
-import { startTicks } from "./process-times.ts";
+import { identityOf } from "./process-times.ts";
 
 type Served = Pick<InstanceFolder, "served">;
 
 /** Notes that a process takes connections. Never throws: without the note, a later host waits for it as for a start. */
 export function noteServed({ served }: Served, pid: number): void {
+  const identity = identityOf(pid);
+  if (identity === null) return;
   try {
-    writeFileSync(served, nameOf(pid), { mode: 0o600 });
+    writeFileSync(served, `${identity}\n`, { mode: 0o600 });
   } catch {
-    // The process has ended, or the disk is full.
+    // The disk is full.
   }
 }
 
 /** Whether it was noted of this process, and of no former with its number. */
 export function hasServed({ served }: Served, pid: number): boolean {
   try {
-    return readFileSync(served, "utf8") === nameOf(pid);
+    return readFileSync(served, "utf8") === `${identityOf(pid)}\n`;
   } catch {
     return false;
   }
-}
-
-/** No two processes of a machine that runs have the same. */
-function nameOf(pid: number): string {
-  return `${pid} ${startTicks(pid)}\n`;
 }

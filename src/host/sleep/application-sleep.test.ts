@@ -37,9 +37,7 @@ let port: number;
 let spec: ApplicationSpec;
 
 beforeAll(async () => {
-  host = new ApplicationHost();
-  await host.start();
-  ({ id: release } = await host.build({}, { "server.js": SERVER }));
+  ({ host, release } = await ApplicationHost.withServer(SERVER));
   port = freePort();
   const edge = specsOf(port).haproxy;
   if (edge === undefined) throw new Error("there is a spec of the edge");

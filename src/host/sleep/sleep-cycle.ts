@@ -128,7 +128,9 @@ export class SleepCycle {
       // does that first.
       await gateway.contact;
       // An application that is about to end still answers. Nobody needs it: the edge holds every request.
-      const isStopping = this.#edgeUse.isKnown || !(await runnable.engine.isReady(runnable.context));
+      const { isEnding } = runner;
+      const isStopping =
+        isEnding || this.#edgeUse.isKnown || !(await runnable.engine.isReady(runnable.context));
       if (isStopping && (await endForSleep(runner, runnable, process))) {
         lifecycle.report({ type: "suspended" });
         return false;

@@ -172,7 +172,7 @@ export async function endForSleep(
   process: EngineProcess,
 ): Promise<boolean> {
   if (runnable.context.spec.kind !== "application") return await runner.end(runnable, process);
-  await runner.stop(undefined, MAX_END_MS);
+  await runner.stop({ withinMs: MAX_END_MS });
   return true;
 }
 

@@ -10,6 +10,8 @@ import { HostSandbox } from "../../../src/host/engine/host-sandbox.ts";
 import type { HostSettings } from "../../../src/host/engine/context.ts";
 import { Host } from "../../../src/host/host.ts";
 import { findCgroups } from "../../../src/host/os/cgroup-backends.ts";
+import { instanceFolder } from "../../../src/host/os/layout.ts";
+import { holdersOf } from "../../../src/host/os/locks.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { removeNetworkRules } from "../pilvi/network-rules.ts";
 import { freshDataDir, until } from "../pilvi/pilvi.ts";
@@ -42,6 +44,14 @@ export class ApplicationHost {
     };
   }
 
+  /** A host that has started, with a release of a server in one file. */
+  static async withServer(server: string): Promise<{ host: ApplicationHost; release: string }> {
+    const host = new ApplicationHost();
+    await host.start();
+    const { id: release } = await host.build({}, { "server.js": server });
+    return { host, release };
+  }
+
   /** @throws before the start. */
   get host(): Host {
     if (this.#host === null) throw new Error("the host was not started");
@@ -65,6 +75,11 @@ export class ApplicationHost {
     await this.#host?.close();
     await removeNetworkRules(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** The processes of an instance that hold its lock, in order. */
+  pidsOf(id: string): number[] {
+    return holdersOf(instanceFolder(this.dataDir, id).lock).toSorted();
   }
 
   /** Orders a build of these files. */

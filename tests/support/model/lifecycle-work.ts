@@ -28,6 +28,8 @@ export interface WorkWorld {
   readonly isLeaving: boolean;
   readonly waiting: Map<Ticket, { demand: string; spec: number }>;
   manifest: ModelManifest | null;
+  /** Whether it was ordered to end, and not to run since; outlives a host. */
+  isEnded: boolean;
   engine: ModelEngine | null;
   /** The engine that is being stopped, so that its end is no crash. */
   ending: ModelEngine | null;
@@ -56,6 +58,8 @@ export class LifecycleWork {
     yield;
     const spec = world.waiting.get(ticket)?.spec ?? world.fault("nobody asks");
     if (world.fails(5)) return world.end({ type: "recordEnded", error: new Failure() });
+    if (world.isEnded) world.dispatch({ type: "reordered" });
+    world.isEnded = false;
     if (world.manifest?.spec !== spec) {
       const wasAsleep = saysAsleep(world.manifest);
       const isAsleep = wasAsleep && world.random(2) === 0;
@@ -142,7 +146,7 @@ export class LifecycleWork {
     yield;
     if (world.fails(5)) throw new Failure();
     if (world.engine !== null) world.fault("two engines in one folder");
-    if (world.manifest === null || world.manifest.state === "removing")
+    if (world.manifest === null || world.manifest.state === "removing" || world.isEnded)
       world.fault("an engine is started for nothing");
     const engine: ModelEngine = (world.engine = { spec: world.manifest?.spec ?? 0, isReady: false });
     world.isSaved = false;
@@ -212,8 +216,10 @@ export class LifecycleWork {
     if (world.manifest !== null) world.manifest.state = "asleep";
   }
 
-  *stop(): Work {
+  *stop(isFinal: boolean): Work {
     const world = this.#world;
+    yield;
+    if (isFinal && world.manifest !== null) world.isEnded = true;
     yield;
     if (world.engine !== null) {
       this.#endCleanly();
@@ -233,6 +239,7 @@ export class LifecycleWork {
       world.engine = null;
       yield;
       world.manifest = null;
+      world.isEnded = false;
       world.dispatch({ type: "removed" });
     }
     world.end({ type: "taskEnded" });

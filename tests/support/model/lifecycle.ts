@@ -29,6 +29,7 @@ export class LifecycleWorld implements WorkWorld {
   /** Whether no step fails any more. */
   isLucky = false;
   manifest: ModelManifest | null = null;
+  isEnded = false;
   engine: ModelEngine | null = null;
   /** Whether the engine ended with all of its data saved. */
   isSaved = true;
@@ -79,13 +80,14 @@ export class LifecycleWorld implements WorkWorld {
     // A host that is killed while the engine ends leaves most work to the next host.
     else if (choice < 33 || (choice < 60 && this.name === "suspending")) this.replaceHost();
     else if (choice < 34) this.ask("close");
-    else if (choice < 35) this.ask("remove");
-    else if (choice < 36) this.dispatch({ type: "released" });
+    else if (choice < 35) this.ask("end");
+    else if (choice < 36) this.ask("remove");
+    else if (choice < 37) this.dispatch({ type: "released" });
     else if (choice < 44) this.#pass(this.random(4_000));
     else this.goOn();
   }
 
-  ask(demand: "ensure" | "wake" | "idle" | "suspend" | "remove" | "close", spec = this.#spec): void {
+  ask(demand: "ensure" | "wake" | "idle" | "suspend" | "remove" | "close" | "end", spec = this.#spec): void {
     if (demand === "wake" || demand === "idle") return this.dispatch({ type: "asked", demand });
     const ticket = ++this.#tickets;
     this.waiting.set(ticket, { demand, spec });
@@ -116,7 +118,7 @@ export class LifecycleWorld implements WorkWorld {
     this.#lifecycle = newLifecycle(new Date(this.nowMs));
     if (this.manifest === null) return;
     const { state } = this.manifest;
-    this.dispatch({ type: foundAs(state, this.engine !== null) });
+    this.dispatch({ type: foundAs(state, this.engine !== null, this.isEnded) });
     if (state === "removing") this.ask("remove");
     else this.dispatch({ type: "asked", demand: "resume" });
   }
@@ -144,6 +146,7 @@ export class LifecycleWorld implements WorkWorld {
       !isLeaving
     )
       this.fault(`${name} with nobody at it`);
+    if (name === "ended" && task === null && this.engine !== null) this.fault("nobody ends it");
     const waiting = [task, ...queue].flatMap((each) => each?.tickets ?? []).length;
     if (waiting !== this.waiting.size) this.fault("somebody who waits is forgotten");
   }
@@ -172,7 +175,7 @@ export class LifecycleWorld implements WorkWorld {
       case "suspend":
         return this.#begin(effect.do, this.#workers.suspend(effect.isIdle));
       case "stop":
-        return this.#begin(effect.do, this.#workers.stop());
+        return this.#begin(effect.do, this.#workers.stop(effect.isFinal));
       case "remove":
         return this.#begin(effect.do, this.#workers.remove());
       case "answer":
@@ -228,7 +231,8 @@ export class LifecycleWorld implements WorkWorld {
     const isAsleep = engine === null && saysAsleep(manifest);
     if (demand === "suspend" && !(isAsleep && this.isSaved))
       this.fault("a sleep that lost something was reported");
-    if (demand === "close" && engine !== null) this.fault("a stop did not end the engine");
+    if ((demand === "close" || demand === "end") && engine !== null)
+      this.fault("a stop did not end the engine");
     if (demand === "remove" && (engine !== null || manifest !== null)) this.fault("something was left of it");
     if (demand === "ensure" && manifest?.spec !== spec) this.fault("an ensure was lost");
     if (demand === "ensure" && isApplied(this.#lifecycle.state) && engine !== null && engine.spec !== spec)

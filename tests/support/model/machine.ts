@@ -5,7 +5,7 @@ import type { Engine, EngineContext } from "../../../src/engines/engine.ts";
 import type { EngineProcess } from "../../../src/host/engine/engine-process.ts";
 import type { Manifest } from "../../../src/host/manifest/manifest.ts";
 import type { EngineRunner } from "../../../src/host/engine/runner.ts";
-import type { Runnable, RunnerParts } from "../../../src/host/engine/runner-parts.ts";
+import type { Runnable, RunnerParts, StopOptions } from "../../../src/host/engine/runner-parts.ts";
 import { PublicError } from "../../../src/lib/errors.ts";
 import type { Random } from "./clock.ts";
 
@@ -130,6 +130,8 @@ export class ModelMachine {
 }
 
 export class ModelRunner implements EngineRunner {
+  readonly isEnding = false;
+  readonly endOrder = { isFinal: false, takeBack: () => false };
   readonly #parts: RunnerParts;
   readonly #machine: ModelMachine;
   readonly #life: Life;
@@ -243,7 +245,7 @@ export class ModelRunner implements EngineRunner {
     return await this.stop();
   }
 
-  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<boolean> {
+  async stop({ signal = "SIGTERM" }: StopOptions = {}): Promise<boolean> {
     await this.#life.of(null);
     const { live } = this.#machine;
     this.#process = null;
