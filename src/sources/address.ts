@@ -49,6 +49,8 @@ export function repositoryAddress(text: string): RepositoryAddress {
   if (host.startsWith("-") || parsed.username.startsWith("-")) throw fault;
   // Git decodes percent signs, and ssh gets the outcome as its argument.
   if (parsed.protocol === "ssh:" && !(SSH_USER.test(parsed.username) && parsed.password === "")) throw fault;
+  // Git takes all before the first slash for the name of the server, and would look that name up itself.
+  if (parsed.protocol === "git:" && /[?#]/.test(url)) throw fault;
   const protocol = parsed.protocol.slice(0, -1) as RepositoryAddress["protocol"];
   // The short form has a path below the home of its user, and git takes it as it is.
   return { url: text, protocol, host, port: Number(parsed.port) || port };

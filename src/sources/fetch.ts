@@ -131,9 +131,12 @@ async function removeKeys(repository: string): Promise<void> {
   for (const name of names) await rm(join(repository, name), { recursive: true, force: true });
 }
 
-/** Git's own protocol has neither certificates nor keys, so the machine may stand in the place of its name. */
-function urlOf({ url, protocol, host }: RepositoryAddress, machine: string): string {
-  if (protocol !== "git" || host === machine) return url;
+/**
+ * Git's own protocol has neither certificates nor keys, so the machine may stand in the place of its name. An address
+ * without a name is written anew as well: git reads such an address in its own way.
+ */
+function urlOf({ url, protocol }: RepositoryAddress, machine: string): string {
+  if (protocol !== "git") return url;
   const parsed = new URL(url);
   return `git://${machine.includes(":") ? `[${machine}]` : machine}${parsed.port === "" ? "" : `:${parsed.port}`}${parsed.pathname}`;
 }

@@ -264,6 +264,8 @@ describe("the address of a repository", () => {
     "https://example.com/$(id)",
     "https://",
     "git@-host:x",
+    "git://192.0.2.1?.example.com/x",
+    "git://192.0.2.1#.example.com:6379/x",
     "https://example.com/\nx",
     "",
   ])("%j is refused", (url) => {
