@@ -2,6 +2,7 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
+import { carriedAddress } from "../lib/carried-address.ts";
 import { SourceRefusal, shown } from "./faults.ts";
 import { withoutCredentials } from "./git.ts";
 
@@ -22,10 +23,13 @@ const OWN = new BlockList();
 OWN.addSubnet("0.0.0.0", 8);
 OWN.addSubnet("127.0.0.0", 8);
 OWN.addSubnet("169.254.0.0", 16);
+OWN.addAddress("100.100.100.200");
+OWN.addAddress("168.63.129.16");
 OWN.addSubnet("224.0.0.0", 3);
 OWN.addAddress("::", "ipv6");
 OWN.addAddress("::1", "ipv6");
 OWN.addAddress("fd00:ec2::254", "ipv6");
+OWN.addAddress("fd20:ce::254", "ipv6");
 OWN.addSubnet("fe80::", 10, "ipv6");
 OWN.addSubnet("ff00::", 8, "ipv6");
 
@@ -74,13 +78,9 @@ export async function machineOf({ host }: RepositoryAddress, mayReachItself: boo
 
 /** Whether an address is one of this machine, so that nobody else reads what is sent there. */
 export function isOwn(address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  const plain = mapped ?? address;
+  const plain = carriedAddress(address) ?? address;
   // The machine's addresses may change while Pilvi runs.
   const ownAddresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  return (
-    ownAddresses.some((each) => each.address === plain) ||
-    OWN.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4") ||
-    /^::ffff:/i.test(plain)
-  );
+  const isListed = OWN.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
+  return isListed || ownAddresses.some((each) => each.address === plain);
 }

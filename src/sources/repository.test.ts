@@ -230,6 +230,11 @@ describe("a fetch", () => {
     "git@127.0.0.1:x",
     "git://0.0.0.0/x",
     "http://[::ffff:127.0.0.1]/x",
+    "http://[64:ff9b::127.0.0.1]/x",
+    "http://[2002:a9fe:a9fe::1]/x",
+    "http://100.100.100.200/latest",
+    "http://168.63.129.16/machine",
+    "http://[fd20:ce::254]/x",
   ])("from %s, which is this machine, is refused", async (url) => {
     using folder = testFolder();
     const repository = await openRepository(folder.path);

@@ -1,5 +1,6 @@
 // Which IP addresses are in the public internet, so that a customer's URL cannot make this machine call its neighbours.
 import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { carriedAddress } from "../../lib/carried-address.ts";
 
 /** The IPv4 networks that are not public: https://www.iana.org/assignments/iana-ipv4-special-registry and multicast. */
 const PRIVATE_V4: [network: string, bits: number][] = [
@@ -30,13 +31,6 @@ const PRIVATE_V6: [network: string, bits: number][] = [
   ["3fff::", 20],
 ];
 
-/** Forms of IPv6 that carry an IPv4 address, and the number of the group at which it begins. */
-const CARRIERS: { list: BlockList; group: number }[] = [
-  { list: listOf([["::ffff:0:0", 96]], "ipv6"), group: 6 },
-  { list: listOf([["64:ff9b::", 96]], "ipv6"), group: 6 },
-  { list: listOf([["2002::", 16]], "ipv6"), group: 1 },
-];
-
 const privateV4 = listOf(PRIVATE_V4, "ipv4");
 const privateV6 = listOf(PRIVATE_V6, "ipv6");
 const givenOutV6 = listOf([GIVEN_OUT_V6], "ipv6");
@@ -50,27 +44,9 @@ export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !privateV4.check(address, "ipv4");
   // An address with a zone, as in `fe80::1%eth0`, belongs to a link of this machine.
   if (!isIPv6(address) || address.includes("%")) return false;
-  const carrier = CARRIERS.find(({ list }) => list.check(address, "ipv6"));
-  if (carrier !== undefined) return !privateV4.check(carriedV4(address, carrier.group), "ipv4");
+  const carried = carriedAddress(address);
+  if (carried !== null) return !privateV4.check(carried, "ipv4");
   return givenOutV6.check(address, "ipv6") && !privateV6.check(address, "ipv6");
-}
-
-function carriedV4(address: string, group: number): string {
-  const [high = 0, low = 0] = groupsOf(address).slice(group);
-  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-}
-
-/** The eight numbers of an IPv6 address; the URL parser expands abbreviations and decimals. */
-function groupsOf(address: string): number[] {
-  const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
-  const left = numbersOf(head);
-  if (tail === undefined) return left;
-  const right = numbersOf(tail);
-  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
-}
-
-function numbersOf(groups: string): number[] {
-  return groups === "" ? [] : groups.split(":").map((each) => Number.parseInt(each, 16));
 }
 
 function listOf(networks: [network: string, bits: number][], family: "ipv4" | "ipv6"): BlockList {
