@@ -32,7 +32,7 @@ export async function restoreCache(
   const cache = await findCache(db, organizationId, id);
   const archive = await findArchive<CacheSource>(db, organizationId, id);
   const source = cache === undefined ? archive?.source : sourceOf(cache);
-  if (source === undefined) throw notFound("cache");
+  if (source === undefined || archive?.isPurged === true) throw notFound("cache");
   const snapshotId = request.body.cache_snapshot_id;
   const snapshot = await findSnapshot(db, organizationId, "caches", snapshotId);
   if (snapshot === undefined || snapshot.archiveId !== id) {
