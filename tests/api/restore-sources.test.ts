@@ -88,4 +88,20 @@ describe.each(KINDS)("a source of $sleeper.kind", ({ sleeper, snapshots, field }
     await notify(api.db, "work", archiveKey(source.id));
     await until("nothing is left of it", async () => archives.removed.includes(source.id));
   });
+
+  if (kind === "databases")
+    test("from which an instant is restored keeps the latest snapshot before that", async () => {
+      const { path, taken } = await saved(2);
+      const json = { name: "restored", restore_time: new Date().toISOString() };
+      const { body } = await send(`${path}/restore`, { json });
+      const [former, latest] = taken.map((id) => `${snapshots}/${id}`);
+      const refused = await send(`${latest}`, { method: "DELETE" });
+      expect([refused.status, refused.body.errors?.["id"]?.[0]]).toEqual([
+        422,
+        expect.stringContaining("A restore reads from this snapshot."),
+      ]);
+      expect((await send(`${former}`, { method: "DELETE" })).status).toBe(204);
+      await becomes(api, kind, body.data.id, "available");
+      expect((await send(`${latest}`, { method: "DELETE" })).status).toBe(204);
+    });
 });
