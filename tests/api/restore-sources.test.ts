@@ -89,6 +89,16 @@ describe.each(KINDS)("a source of $sleeper.kind", ({ sleeper, snapshots, field }
     await until("nothing is left of it", async () => archives.removed.includes(source.id));
   });
 
+  test.each([
+    ["deleting", "is being deleted"],
+    ["restore_failed", "could not be restored, so it has no data"],
+  ])("that is %s is not cloned", async (status, reason) => {
+    const { id } = await make(api, sleeper, sleeper.body);
+    await becomes(api, kind, id, status);
+    const refused = await send(`${sleeper.path}/${id}/clone`, { json: { name: "clone" } });
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining(reason)]);
+  });
+
   if (kind === "databases")
     test("from which an instant is restored keeps the latest snapshot before that", async () => {
       const { path, taken } = await saved(2);
