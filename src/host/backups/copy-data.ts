@@ -43,7 +43,7 @@ interface CopyOrder {
  * Takes the stream of a copy; its signal is aborted when the copy is.
  * @returns the bytes of the stream.
  */
-type TakeCopy = (copy: RunningCopy, signal: AbortSignal) => Promise<number>;
+export type TakeCopy = (copy: RunningCopy, signal: AbortSignal) => Promise<number>;
 
 /** The instance changed while it was copied, so the copy is begun again. */
 class Interrupted extends Error {
@@ -63,17 +63,16 @@ export async function copyData(
 ): Promise<BackupFacts> {
   const recipe = recipeOf(source);
   for (let attempt = 1; ; attempt += 1) {
-    const leave = await parts.places.enter(order.signal);
     try {
-      return await attemptCopy(parts, recipe, await untilCopyable(source, order.signal), order, take);
+      // Before a place is taken, which an instance that does not run would keep from all others.
+      const now = await untilCopyable(source, order.signal);
+      return await parts.places.run(() => attemptCopy(parts, recipe, now, order, take), order.signal);
     } catch (error) {
       if (error instanceof NeedsRecovery) await wakeToRecover(source, order.signal, error);
       else if (!(error instanceof Interrupted)) throw error;
       if (attempt >= MAX_ATTEMPTS)
         throw new PublicError(`${source.id} starts and ends too often to be copied now.`, error);
       parts.log.info({ instance: source.id, error: error.cause }, "a copy was interrupted");
-    } finally {
-      leave();
     }
   }
 }

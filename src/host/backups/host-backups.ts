@@ -9,7 +9,6 @@ import type {
 import { RestoreFault } from "../../engines/backup.ts";
 import { PublicError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
-import { Mutex } from "../../lib/mutex.ts";
 import type { DataOrigin } from "../provisioning/origin.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { keeperSocket } from "../os/layout.ts";
@@ -57,7 +56,7 @@ export class HostBackups {
   readonly #restorePlaces = new Places(RESTORES_AT_ONCE);
   readonly #making = new Map<string, Making>();
   /** One copy of an instance at a time. */
-  readonly #lines = new Map<string, Mutex>();
+  readonly #lines = new Map<string, Places>();
 
   constructor(parts: HostBackupsParts) {
     this.#parts = parts;
@@ -120,11 +119,14 @@ export class HostBackups {
     }
   }
 
-  /** Runs a copy of an instance's data after all others of it, and notes it, so that the engine knows of it. */
-  async inLine<T>(id: string, copy: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(id) ?? new Mutex();
+  /**
+   * Runs a copy of an instance's data after all others of it, which may take hours.
+   * @throws what the copy throws, or the reason of the signal when that is aborted before the copy begins.
+   */
+  async inLine<T>(id: string, copy: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const line = this.#lines.get(id) ?? new Places(1);
     this.#lines.set(id, line);
-    return await line.run(copy);
+    return await line.run(copy, signal);
   }
 
   async archives(): Promise<ArchiveState[]> {
@@ -178,11 +180,11 @@ export class HostBackups {
     if (recipe === undefined) throw new RestoreFault(`${build.id} has no data to restore.`);
     const { cgroups, log, find } = this.#parts;
     const { keeper, copies } = this;
-    const inLine = <T>(id: string, copy: () => Promise<T>) => this.inLine(id, copy);
+    const inLine: OriginParts["inLine"] = (...asked) => this.inLine(...asked);
     const plan: OriginParts["plan"] = (...asked) => this.plan(...asked);
-    const parts = { keeper, copies, places: this.#places, cgroups, log, find, inLine, plan };
-    const whole = { ...build, recipe, cgroups, isThrowAway: false };
-    await this.#restorePlaces.run(() => buildFromOrigin(parts, origin, whole), build.signal);
+    const places = { places: this.#places, restorePlaces: this.#restorePlaces };
+    const parts = { keeper, copies, ...places, cgroups, log, find, inLine, plan };
+    await buildFromOrigin(parts, origin, { ...build, recipe, cgroups, isThrowAway: false });
   }
 
   /** Ends the copy and the verification of an instance that is being removed. */
@@ -202,9 +204,7 @@ export class HostBackups {
 
   #make(key: string, id: string, backup: string): Making {
     const giveUp = new AbortController();
-    const info = this.inLine(id, () => this.#makeBackup(id, backup, giveUp.signal)).finally(() =>
-      this.#making.delete(key),
-    );
+    const info = this.#makeBackup(id, backup, giveUp.signal).finally(() => this.#making.delete(key));
     const making = { callers: 0, giveUp, info };
     this.#making.set(key, making);
     // A caller may be gone by the time it fails.
@@ -213,19 +213,18 @@ export class HostBackups {
   }
 
   async #makeBackup(id: string, backup: string, signal: AbortSignal): Promise<BackupInfo> {
-    const source = this.#parts.find(id);
-    if (source === undefined) throw new PublicError(`${id} does not exist.`);
-    const { cgroups, log } = this.#parts;
+    const { cgroups, log, find } = this.#parts;
     const { keeper, copies } = this;
-    try {
-      const info = await makeBackup(
-        { keeper, copies, places: this.#places, cgroups, log },
-        source,
-        backup,
-        signal,
-      );
+    const parts = { keeper, copies, places: this.#places, cgroups, log };
+    const make = async () => {
+      const source = find(id);
+      if (source === undefined) throw new PublicError(`${id} does not exist.`);
+      const info = await makeBackup(parts, source, backup, signal);
       source.notice(null);
       return info;
+    };
+    try {
+      return await this.inLine(id, make, signal);
     } catch (error) {
       if (signal.aborted) throw new PublicError("The backup was given up.", error);
       if (error instanceof PublicError) throw error;

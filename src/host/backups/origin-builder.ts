@@ -4,9 +4,10 @@ import { RestoreFault, type EngineReplica } from "../../engines/backup.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { eachAtOnce } from "../../lib/each-at-once.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import type { Places } from "../../lib/places.ts";
 import type { DataOrigin } from "../provisioning/origin.ts";
 import { copyFolder } from "./copy-folder.ts";
-import { copyData, type CopyingParts } from "./copy-data.ts";
+import { copyData, type CopyingParts, type TakeCopy } from "./copy-data.ts";
 import type { DataSource } from "./data-source.ts";
 import { KeeperUnreachable, PlanRefused, type KeeperClient } from "./keeper-client.ts";
 import { recoverData } from "./recovery.ts";
@@ -31,7 +32,9 @@ const SEGMENTS_AT_ONCE = 3;
 export interface OriginParts extends CopyingParts {
   keeper: KeeperClient;
   find(id: string): DataSource | undefined;
-  inLine<T>(id: string, copy: () => Promise<T>): Promise<T>;
+  inLine<T>(id: string, copy: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Bounds the restores of all instances together. */
+  restorePlaces: Places;
   plan(archive: string, target: RestoreTarget, signal: AbortSignal): Promise<RestorePlan>;
 }
 
@@ -63,9 +66,11 @@ export async function buildFromOrigin(
   const replica = "primary" in origin ? { replica: replicaOf(build) } : {};
   const { archive, ...target } =
     "primary" in origin ? { archive: origin.primary, latest: true as const } : origin;
-  const plan = await planRestore(parts, archive, target, build.signal);
-  await failpoint("host.restore.planned");
-  await restorePlanned(parts, { archive, target, plan, ...replica }, build);
+  await parts.restorePlaces.run(async () => {
+    const plan = await planRestore(parts, archive, target, build.signal);
+    await failpoint("host.restore.planned");
+    await restorePlanned(parts, { archive, target, plan, ...replica }, build);
+  }, build.signal);
 }
 
 /** What is restored, and how. */
@@ -194,26 +199,30 @@ async function* unbroken(
   }
 }
 
-/** Copies the data of another instance, which goes on as before. */
+/**
+ * Copies the data of another instance, which goes on as before. It may wait for hours until that can be copied, and takes
+ * no restore's place meanwhile: copies have places of their own.
+ */
 async function clone(parts: OriginParts, from: string, build: DataBuild): Promise<void> {
   const source = parts.find(from);
   if (source === undefined || source.manifest === null)
     throw new RestoreFault("The instance to clone does not exist any more.");
   const { id, signal } = build;
   let isLocalCopy = false;
-  const facts = await parts.inLine(from, () =>
-    copyData(parts, source, { backup: id, signal }, async (copy, interrupted) => {
-      emptyFolders(build);
-      isLocalCopy = copy.folder !== null;
-      if (copy.folder !== null) return await copyFolder(build, copy.folder, interrupted);
-      let doneBytes = 0;
-      return await unpack(build, copy.format, copy.stream, (bytes) =>
-        build.progress((doneBytes += bytes), doneBytes),
-      );
-    }),
-  );
+  const take: TakeCopy = async (copy, interrupted) => {
+    emptyFolders(build);
+    isLocalCopy = copy.folder !== null;
+    if (copy.folder !== null) return await copyFolder(build, copy.folder, interrupted);
+    let doneBytes = 0;
+    return await unpack(build, copy.format, copy.stream, (bytes) =>
+      build.progress((doneBytes += bytes), doneBytes),
+    );
+  };
+  const copying = () => copyData(parts, source, { backup: id, signal }, take);
+  const facts = await parts.inLine(from, copying, signal);
   if (facts.dataBytes === 0) throw new PublicError("The instance to clone has no data.");
   await failpoint("host.restore.unpacked");
   const recovery = { kind: "immediate" } as const;
-  await recoverData(build, { facts, recovery, isLocalCopy, onShare: () => undefined });
+  const recovering = { facts, recovery, isLocalCopy, onShare: () => undefined };
+  await parts.restorePlaces.run(() => recoverData(build, recovering), signal);
 }

@@ -4,7 +4,7 @@ import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { EngineName } from "../../../contracts/engine-names.ts";
 import type { KindContext } from "../../kind.ts";
 import { findArchive } from "../../shared/backups/archives.ts";
-import type { StoredOrigin } from "../../shared/backups/origin.ts";
+import { refuseAsSource, type StoredOrigin } from "../../shared/backups/origin.ts";
 import { planOf } from "../../shared/backups/plan.ts";
 import { findSnapshot } from "../../shared/backups/snapshots.ts";
 import { createInstance, newLogin, RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
@@ -32,7 +32,7 @@ export async function restoreCache(
   const cache = await findCache(db, organizationId, id);
   const archive = await findArchive<CacheSource>(db, organizationId, id);
   const source = cache === undefined ? archive?.source : sourceOf(cache);
-  if (source === undefined) throw notFound("cache");
+  if (source === undefined || archive?.isPurged === true) throw notFound("cache");
   const snapshotId = request.body.cache_snapshot_id;
   const snapshot = await findSnapshot(db, organizationId, "caches", snapshotId);
   if (snapshot === undefined || snapshot.archiveId !== id) {
@@ -49,7 +49,7 @@ export async function restoreCache(
 
 /**
  * Clones a cache as it is now.
- * @throws ApiError 404, or 422 when it exceeds a quota.
+ * @throws ApiError 404, 409 when it has no data to clone, or 422 when it exceeds a quota.
  */
 export async function cloneCache(
   context: KindContext,
@@ -57,6 +57,7 @@ export async function cloneCache(
 ): Promise<Made<CacheRow>> {
   const cache = await findCache(context.db, request.principal.organizationId, request.params.id);
   if (cache === undefined) throw notFound("cache");
+  refuseAsSource(cache, "cache");
   const origin = { from: { instance: cache.id }, engine: engineOf(cache, context) };
   return await createCopy(context, request, sourceOf(cache), origin);
 }

@@ -7,6 +7,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { findArchive } from "../../shared/backups/archives.ts";
+import { refuseAsSource } from "../../shared/backups/origin.ts";
 import { planOf, refuseFuture } from "../../shared/backups/plan.ts";
 import { findSnapshot } from "../../shared/backups/snapshots.ts";
 import { createInstance, newLogin, RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
@@ -55,7 +56,7 @@ export async function restoreDatabaseCluster(
 
 /**
  * Clones a cluster as it is now, or as it was at an instant.
- * @throws ApiError 404, or 422 when it cannot be cloned or exceeds a quota.
+ * @throws ApiError 404, 409 when it has no data to clone, or 422 when it cannot be cloned or exceeds a quota.
  */
 export async function cloneDatabaseCluster(
   context: KindContext,
@@ -71,6 +72,7 @@ export async function cloneDatabaseCluster(
     const copy = { ...(await ofInstant(source, at)), isClone: true as const, ...(mask && { mask }) };
     return await createCopy(context, { ...request, body }, copy);
   }
+  refuseAsSource(cluster, "database cluster");
   const copy = {
     source: sourceOf(cluster),
     ...ofNow(cluster),

@@ -14,14 +14,14 @@ import { loadDatabaseCluster, type DatabaseClusterRow } from "../store.ts";
 import { beginSwap, failRefresh } from "./ends.ts";
 import { stageLoginOf, stageSpecOf } from "./stage.ts";
 import { eraseSideInstance, type SideInstance } from "../side-instances.ts";
-import { insertStage, isUnderWay, type StoredRefresh } from "./store.ts";
+import { insertStage, isUnderWay, noteFailing, type StoredRefresh } from "./store.ts";
 
 type Driver = ServedHost["driver"];
 
 /** How soon a stage is looked at again that could not be started. */
 const PAUSE_MS = 5_000;
 
-/** How long a stage that does not start is tried again. */
+/** How long a stage that does not start is tried again after its first failure. */
 const TRIED_MS = 10 * 60_000;
 
 /** The reconciler of refreshes; the id is that of the clone. */
@@ -86,10 +86,7 @@ async function build(context: KindContext, building: Building, signal: AbortSign
     const seen = await driver.ensure(stageSpecOf(cluster, refresh, stage, context), ends);
     await failpoint("refresh.built");
     if (seen.restoreFailed === true) return await failed(context, building, seen.lastError);
-    if (!isServed(seen)) {
-      const isTriedLong = Date.now() > Date.parse(refresh.startedAt) + TRIED_MS;
-      return isTriedLong ? await failed(context, building, seen.lastError) : again(PAUSE_MS, seen.lastError);
-    }
+    if (!isServed(seen)) return await notStarted(context, building, seen.lastError);
     const { missingDatabases = [] } = seen;
     const databases = refresh.databases.filter((name) => !missingDatabases.includes(name));
     const masked = await mask(context, building, databases, { isDeleting, signal });
@@ -105,6 +102,18 @@ async function build(context: KindContext, building: Building, signal: AbortSign
   } finally {
     watch.end();
   }
+}
+
+/**
+ * Tries a stage again that does not start, such as while the keeper is away. The data of a large stage takes longer to
+ * make than a stage is tried again, so that time counts from the first failure.
+ */
+async function notStarted(context: KindContext, building: Building, reason: string | null): Promise<Outcome> {
+  const { cluster, refresh } = building;
+  const { failingSince } = refresh;
+  if (failingSince === undefined) await noteFailing(context.db, cluster.id, refresh);
+  else if (Date.now() > Date.parse(failingSince) + TRIED_MS) return await failed(context, building, reason);
+  return again(PAUSE_MS, reason);
 }
 
 /** Masks the data of a masked clone again. */

@@ -27,6 +27,8 @@ export interface StoredRefresh {
   state: "building" | "swapping" | "done" | "failed";
   /** ISO 8601. */
   startedAt: string;
+  /** Since when its stage does not start, ISO 8601; left out before the first failure. */
+  failingSince?: string;
   endedAt?: string;
   /** Why it has failed. */
   error?: string;
@@ -60,9 +62,14 @@ export async function insertRefresh(tx: Transaction, id: string, refresh: Stored
   await tx`update databases set refresh = ${refresh}::jsonb where id = ${id}`;
 }
 
+/** Notes that the stage of a refresh does not start from now on. */
+export async function noteFailing(db: Queryable, clusterId: string, refresh: StoredRefresh): Promise<void> {
+  await advanceRefresh(db, clusterId, refresh, { failingSince: new Date().toISOString() });
+}
+
 /** Brings a refresh to its next state, unless it is in another state than before. @returns whether it was. */
 export async function advanceRefresh(
-  tx: Transaction,
+  tx: Queryable,
   clusterId: string,
   { id, state: former }: Pick<StoredRefresh, "id" | "state">,
   next: Partial<StoredRefresh>,

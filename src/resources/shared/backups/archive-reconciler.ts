@@ -4,7 +4,6 @@ import type { Driver } from "../../../drivers/driver.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
-import type { Database } from "../../../store/database.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import {
   eraseArchive,
@@ -14,12 +13,15 @@ import {
   type BackedUpKind,
 } from "./archives.ts";
 import { againAtMs, nextBackupMs, type BackupPolicy } from "./policy.ts";
-import { retentionOf } from "./retention.ts";
+import { retentionOf, type Kept } from "./retention.ts";
 import { restoresFrom } from "./restores.ts";
 import { eraseSnapshots, insertSnapshot, snapshotsOf, type SnapshotRow } from "./snapshots.ts";
 
 /** How soon an instance is looked at again that is not available: soon while it is on its way there. */
 const PAUSE_MS = { onItsWay: 5_000, otherwise: 600_000 };
+
+/** How soon an archive is looked at again that is to be removed, but from which something is being restored. */
+const RESTORE_PAUSE_MS = 5_000;
 const ON_ITS_WAY = new Set(["creating", "restoring", "updating", "restarting"]);
 
 /** The policy of an instance by its order; null for an instance without scheduled backups. */
@@ -35,26 +37,30 @@ export function reconcileArchive(
     if (row === undefined) return { result: "gone" };
     const host = hosts.of(row.hostId);
     const snapshots = await snapshotsOf(db, row.id);
-    if (row.status === null && row.isPurged) return await remove(host.driver, row, snapshots);
+    const restores = await restoresFrom(db, row.id);
+    const removal = async () =>
+      restores.length === 0
+        ? await remove(host.driver, row, snapshots)
+        : settledAt(Date.now() + RESTORE_PAUSE_MS, []);
+    if (row.status === null && row.isPurged) return await removal();
     const policy = policyOf(row.kind, row.source);
-    const state = await retained(db, host.driver, { row, policy, snapshots });
+    const state = await retained(host.driver, { row, policy, snapshots, restores });
     await failpoint("archive.retained");
     const gone = snapshots.filter((snapshot) => isGone(snapshot, row, state));
     const isEmpty = snapshots.length === gone.length && row.status === null;
-    if (isEmpty && !isWithinRetention(row, policy)) return await remove(host.driver, row, snapshots);
+    if (isEmpty && !isWithinRetention(row, policy)) return await removal();
     return await settle(host, { row, policy, snapshots, state, gone });
   };
 }
 
 /** Deletes what is no longer kept. @returns the state of the archive afterwards; null for an archive without anything yet. */
 async function retained(
-  db: Database,
   driver: Driver,
-  { row, policy, snapshots }: { row: ArchiveRow; policy: BackupPolicy | null; snapshots: SnapshotRow[] },
+  kept: Kept & { row: Pick<ArchiveRow, "id"> },
 ): Promise<ArchiveState | null> {
+  const { row } = kept;
   if ((await driver.archive(row.id)) === null) return null;
-  const restores = await restoresFrom(db, row.id);
-  await driver.retain(row.id, retentionOf({ row, policy, snapshots, restores }, Date.now()));
+  await driver.retain(row.id, retentionOf(kept, Date.now()));
   return await driver.archive(row.id);
 }
 

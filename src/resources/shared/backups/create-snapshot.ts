@@ -12,7 +12,7 @@ import type { Made } from "../routed-resource.ts";
 import type { NewSnapshot } from "../snapshot-schema.ts";
 import { ensureArchive, type ArchiveSource, type BackedUpKind } from "./archives.ts";
 import type { BackupPolicy } from "./policy.ts";
-import { restoresFrom } from "./restores.ts";
+import { restoresFrom, type Restore } from "./restores.ts";
 import {
   countManualSnapshots,
   findSnapshot,
@@ -20,6 +20,7 @@ import {
   markSnapshotDeleting,
   SNAPSHOT_TYPES,
   snapshotResource,
+  snapshotsOf,
   type SnapshotRow,
 } from "./snapshots.ts";
 
@@ -109,7 +110,8 @@ export async function deleteSnapshot(
     if (row.status === "deleting") return;
     refuseScheduled(row, policyOf(row.source));
     const restores = await restoresFrom(tx, row.archiveId);
-    if (restores.some(({ backup }) => backup === row.id)) throw isBeingRestored();
+    const snapshots = await snapshotsOf(tx, row.archiveId);
+    if (restores.some((restore) => baseOf(restore, snapshots) === row.id)) throw isBeingRestored();
     if (!(await markSnapshotDeleting(tx, row))) throw notFound("snapshot");
     const event = { type: "deleting" as const, resource: snapshotResource(row) };
     const record = { principal, requestId, action: "delete", kind: SNAPSHOT_TYPES[kind], details: {}, event };
@@ -122,6 +124,17 @@ function refuseScheduled(row: SnapshotRow, policy: BackupPolicy | null): void {
   throw invalid({
     id: ["Automatic backups cannot be deleted while point-in-time recovery is enabled."],
   });
+}
+
+/** The snapshot that a restore reads first: for an instant the latest before it, as far as the log goes on from there. */
+function baseOf({ backup, at }: Restore, snapshots: readonly SnapshotRow[]): string | undefined {
+  if (at === null) return backup ?? undefined;
+  const before = snapshots.filter((snapshot) => completedMsOf(snapshot) <= Date.parse(at));
+  return before.toSorted((a, b) => completedMsOf(a) - completedMsOf(b)).at(-1)?.id;
+}
+
+function completedMsOf({ status, completedAt }: SnapshotRow): number {
+  return status === "available" && completedAt !== null ? Date.parse(completedAt) : Infinity;
 }
 
 function isBeingRestored() {

@@ -1,7 +1,9 @@
 // The origin of an instance: the backup, the instant or the instance that its first data comes from.
+import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { EngineName } from "../../../contracts/engine-names.ts";
 import type { Origin } from "../../../contracts/instance-spec.ts";
 import type { Transaction } from "../../../store/database.ts";
+import { refuseDeleting } from "../desired-state.ts";
 import { INSTANCE_KINDS } from "../instance-kinds.ts";
 import type { BackedUpKind } from "./archives.ts";
 
@@ -34,6 +36,13 @@ export function parentOf({ from }: StoredOrigin): string {
 /** The status with which an instance begins. */
 export function firstStatusOf(origin: StoredOrigin | null): "creating" | "restoring" {
   return origin === null ? "creating" : "restoring";
+}
+
+/** @throws ApiError 409 for an instance whose present data cannot be copied and never will be. */
+export function refuseAsSource({ status }: { status: string }, noun: string): void {
+  refuseDeleting({ status }, noun);
+  if (status === "restore_failed")
+    throw new ApiError(409, `The ${noun} could not be restored, so it has no data.`);
 }
 
 /** Keeps the reason why the data of an instance could not be restored. */
