@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFile } from "../lib/files.ts";
-import { Mutex } from "../lib/mutex.ts";
+import { Places } from "../lib/places.ts";
 import { removeTrees } from "../lib/tree-removal.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
 import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
@@ -46,7 +46,7 @@ export class Repository {
   readonly git: GitProgram;
   readonly limits: SourceLimits;
   /** Uploads and fetches remove what a failed one left, so only one of them runs at a time. */
-  readonly #writing = new Mutex();
+  readonly #writing = new Places(1);
   /** The tips that a push, an upload or a fetch has made and reported. */
   readonly reportedTips = new ReportedTips();
   readonly #storage: RepositoryStorage;
@@ -114,18 +114,21 @@ export class Repository {
   /**
    * Fetches a branch of another repository, whose newest commit becomes the tip of the branch of the same name.
    * @returns the hash of that commit.
-   * @throws SourceRefusal with git's own reason.
+   * @throws SourceRefusal with git's own reason; an aborted fetch ends at once.
    */
   fetch(source: FetchSource, signal?: AbortSignal): Promise<string> {
     const ref = `refs/heads/${source.branch}`;
     checkRef(ref);
     return this.#write(async () => {
       const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
-      await fetchBranch(this.git, source, ref, this.limits, options);
+      const tidy = () => this.#storage.removeKilledFetch(ref);
+      // A control plane that was killed as well has removed nothing.
+      await tidy();
+      await fetchBranch(this.git, source, ref, this.limits, options).finally(tidy);
       const hash = await this.resolve(ref);
       if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
       return hash;
-    });
+    }, signal);
   }
 
   /** What the server of a source says of its branches. @throws SourceRefusal with git's own reason. */
@@ -134,7 +137,7 @@ export class Repository {
     return this.#write(async () => {
       const options = { ...this.#options(SHORT_MS), ...(signal !== undefined && { signal }) };
       return await remoteBranches(this.git, source, this.limits, options);
-    });
+    }, signal);
   }
 
   /** Notes that a push has begun. @returns a function for its end, which removes what it left when it was killed. */
@@ -262,13 +265,18 @@ export class Repository {
     );
   }
 
-  /** Runs a task that adds a commit; nothing is left of a task that fails. */
-  #write<T>(task: () => Promise<T>): Promise<T> {
-    return this.#writing.run(async () => {
+  /** Runs a task that adds a commit; nothing is left of a task that fails. @param signal ends the wait of a fetch. */
+  async #write<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const leave = await this.#writing.enter(signal).catch((error: unknown) => {
+      throw new SourceRefusal("The repository could not be fetched: it was cancelled.", error);
+    });
+    try {
       if (this.#isRemoved) throw new SourceRefusal("The repository was deleted with its application.");
       await this.#ensureRoom();
       return await this.#cleanedUp(task);
-    });
+    } finally {
+      leave();
+    }
   }
 
   #output(args: string[], what: string, maxBytes: number): Promise<Buffer> {

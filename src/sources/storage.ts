@@ -62,6 +62,12 @@ export class RepositoryStorage {
       await rm(join(objects, name), { recursive: true, force: true });
   }
 
+  /** Removes what a killed fetch into a branch left, such as locks; only while no other one runs. */
+  async removeKilledFetch(ref: string): Promise<void> {
+    await this.removeUnfinished();
+    for (const name of ["HEAD", "shallow", ref]) await rm(join(this.#path, `${name}.lock`), { force: true });
+  }
+
   /** A git that was killed leaves packs under names of its own, and a report. */
   async removeUnfinished(): Promise<void> {
     const packs = join(this.#path, "objects", "pack");

@@ -11,6 +11,9 @@ import { startApi, type TestApi } from "../support/api/api.ts";
 import { deploymentsOf, newApplication, SOURCE } from "../support/api/applications-api.ts";
 
 const folder = testFolder();
+/** Nobody cancels these deployments. */
+const SIGNAL = new AbortController().signal;
+
 let api: TestApi;
 let server: GitServer;
 
@@ -64,16 +67,16 @@ async function branchesIn({ id, environmentId }: { id: string; environmentId: st
 test("a first deployment takes the default branch over where main is not there, and asks once", async () => {
   const made = await deployed("Older");
   expect(await branchesIn(made)).toEqual(["main", "main", "main"]);
-  expect(await branchOf(api.context, await made.parts())).toBe("master");
+  expect(await branchOf(api.context, await made.parts(), SIGNAL)).toBe("master");
   expect(await branchesIn(made)).toEqual(["master", "master", "master"]);
   const asked = server.seen.length;
-  expect(await branchOf(api.context, await made.parts())).toBe("master");
+  expect(await branchOf(api.context, await made.parts(), SIGNAL)).toBe("master");
   expect(server.seen.length).toBe(asked);
 });
 
 test("a branch that is there stays", async () => {
   const made = await deployed("Chosen", "next");
-  expect(await branchOf(api.context, await made.parts())).toBe("next");
+  expect(await branchOf(api.context, await made.parts(), SIGNAL)).toBe("next");
   expect(await branchesIn(made)).toEqual(["master", "next", "next"]);
 });
 
@@ -81,7 +84,7 @@ test("an environment that has served keeps its branch, and so does a change that
   const made = await deployed("Serving");
   const parts = await made.parts();
   const environment = { ...parts.environment, currentDeploymentId: "depl-former" };
-  expect(await branchOf(api.context, { ...parts, environment })).toBe("main");
+  expect(await branchOf(api.context, { ...parts, environment }, SIGNAL)).toBe("main");
   expect(await branchesIn(made)).toEqual(["master", "main", "main"]);
   await api.request(`/api/environments/${made.environmentId}`, { method: "PATCH", json: { branch: "next" } });
   await writeBranch(api.db, parts.deployment, "master");

@@ -1,6 +1,7 @@
 // The reconciler of deployments, and orders of builds that their host cannot take now.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BusyError } from "../../src/lib/errors.ts";
+import type { DeploymentResource } from "../../src/resources/applications/deployments/schema.ts";
 import { reconcileDeployment } from "../../src/resources/applications/deployments/reconciler.ts";
 import { writeDeploymentStatus } from "../../src/resources/applications/deployments/store.ts";
 import { SourceRefusal } from "../../src/sources/faults.ts";
@@ -11,7 +12,7 @@ let api: TestApi;
 const removed: string[] = [];
 
 beforeAll(async () => {
-  api = await startApi();
+  api = await startApi({ mayReachItself: true });
   Object.assign(api.offer, { runtimes: RUNTIMES });
   Object.assign(api.host.driver, {
     observeBuild: () => Promise.resolve(null),
@@ -20,6 +21,36 @@ beforeAll(async () => {
   });
 });
 afterAll(() => api.stop());
+
+/** A git server that takes requests and never answers. */
+function silentServer() {
+  const { promise: asked, resolve } = Promise.withResolvers<{ hasLeft: Promise<unknown> }>();
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    fetch: (request) => {
+      resolve({ hasLeft: new Promise((left) => request.signal.addEventListener("abort", left)) });
+      return new Promise<Response>(() => {});
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/app.git`,
+    /** The first request, with the end of its client. */
+    asked,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+async function deploy(environmentId: string): Promise<DeploymentResource> {
+  const response = await api.request(`/api/environments/${environmentId}/deployments`, { json: {} });
+  return ((await response.json()) as { data: DeploymentResource }).data;
+}
+
+async function readDeployment(id: string) {
+  const response = await api.request(`/api/deployments/${id}`);
+  return ((await response.json()) as { data: DeploymentResource }).data.attributes;
+}
 
 /** A deployment of an upload, with a function that runs its reconciler once. */
 async function deployed() {
@@ -51,6 +82,18 @@ test("a host behind which too many builds wait is asked again later", async () =
   const error = await deployment.run().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(BusyError);
   expect(await deployment.status()).toMatchObject({ status: "build.pending", failure_reason: null });
+});
+
+test("a deployment that is cancelled while its git server says nothing ends with its git", async () => {
+  await using server = silentServer();
+  const { environmentId } = await newApplication(api, { repository: server.url });
+  const { id } = await deploy(environmentId);
+  const run = reconcileDeployment(api.context)(id, new AbortController().signal);
+  const { hasLeft } = await server.asked;
+  await writeDeploymentStatus(api.db, id, "cancelled");
+  await hasLeft;
+  expect(await run).toEqual({ result: "gone" });
+  expect(await readDeployment(id)).toMatchObject({ status: "cancelled", failure_reason: null });
 });
 
 test("a deployment that was cancelled leaves no order that its host is still receiving", async () => {

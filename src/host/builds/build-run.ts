@@ -5,15 +5,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Build, BuildFile, BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
-import {
-  appPlace,
-  confPlace,
-  readyRuntime,
-  type ReadyRuntime,
-  type RuntimeSources,
-} from "../../engines/runtimes/runtimes.ts";
+import { appPlace, confPlace, type RuntimeSources } from "../../engines/runtimes/runtimes.ts";
 import type { Sandbox } from "../../engines/sandbox/sandbox.ts";
-import { PublicError, publicMessageOf } from "../../lib/errors.ts";
+import { publicMessageOf } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Log } from "../../lib/log.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
@@ -42,6 +36,7 @@ import {
   subjectOf,
   type Failure,
 } from "./build-failures.ts";
+import type { BuildStages, Stage } from "./build-stage.ts";
 import { DiskWatch, MAX_ENTRIES } from "./disk-watch.ts";
 import { groupOf, stepOptions, treeOf, unpackWords, writeStepFiles } from "./step-options.ts";
 import { runStep } from "./step-process.ts";
@@ -62,14 +57,9 @@ export interface BuildParts {
   log: Log;
 }
 
-/** What the steps of a build run on. */
-interface Stage {
-  sandbox: Sandbox;
-  runtime: ReadyRuntime;
-}
-
 export class BuildRun {
   readonly #parts: BuildParts;
+  readonly #stages: BuildStages;
   readonly #folder: BuildFolder;
   readonly #spec: BuildSpec;
   #build: Build;
@@ -80,8 +70,9 @@ export class BuildRun {
   #account: Account | null = null;
   readonly #disk: DiskWatch;
 
-  constructor(parts: BuildParts, folder: BuildFolder, { build, spec }: BuildFile) {
+  constructor(parts: BuildParts, stages: BuildStages, folder: BuildFolder, { build, spec }: BuildFile) {
     this.#parts = parts;
+    this.#stages = stages;
     this.#folder = folder;
     this.#spec = spec;
     this.#build = build;
@@ -141,9 +132,10 @@ export class BuildRun {
 
   async #runSteps(): Promise<void> {
     const { environments, cgroups } = this.#parts;
-    const sandbox = await this.#parts.sandbox();
+    const { signal } = this.#stop;
+    const sandbox = await this.#stages.sandbox(signal);
     this.#change({ isolation: sandbox.level });
-    const runtime = await this.#runtime(sandbox);
+    const runtime = await this.#stages.runtime(this.#spec.runtime, sandbox, signal);
     this.#account = environments.accountOf(this.#spec.environment);
     const { reaches = [] } = this.#spec;
     if (this.#account !== null)
@@ -184,15 +176,6 @@ export class BuildRun {
       const script = join(confPlace(this.#folder.conf, stage.sandbox), String(index));
       await this.#step(name, ["/bin/sh", "-e", script], stage);
       await failpoint("host.build.stepped");
-    }
-  }
-
-  async #runtime(sandbox: Sandbox): Promise<ReadyRuntime> {
-    try {
-      return await readyRuntime(this.#spec.runtime, "build", this.#parts.sources(), sandbox);
-    } catch (error) {
-      if (error instanceof PublicError) throw new BuildFailure("runtime", error.message);
-      throw error;
     }
   }
 

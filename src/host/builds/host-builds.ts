@@ -18,6 +18,7 @@ import { buildFolder, deleteRelease, readBuild, readRelease, writeBuild } from "
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
 import { interruption } from "./build-failures.ts";
+import { BuildStages } from "./build-stage.ts";
 import { BuildRun, type BuildParts } from "./build-run.ts";
 import { Receipts } from "./receipts.ts";
 import { formerBuilds } from "./former-builds.ts";
@@ -40,6 +41,7 @@ export interface HostBuildsParts extends BuildParts {
 
 export class HostBuilds {
   readonly #parts: HostBuildsParts;
+  readonly #stages: BuildStages;
   readonly #atOnce: number;
   readonly #remover: TreeRemover;
   readonly #builds = new Map<string, Build>();
@@ -52,6 +54,7 @@ export class HostBuilds {
 
   constructor(parts: HostBuildsParts) {
     this.#parts = parts;
+    this.#stages = new BuildStages(parts);
     this.#remover = new TreeRemover(parts.log);
     this.#atOnce = parts.buildsAtOnce ?? Math.max(1, Math.floor(availableParallelism() / 2));
   }
@@ -250,7 +253,7 @@ export class HostBuilds {
     const folder = buildFolder(this.#parts.dataDir, id);
     const file = existsSync(folder.file) ? readBuild(folder) : null;
     if (file === null) return;
-    const run = new BuildRun(this.#parts, folder, file);
+    const run = new BuildRun(this.#parts, this.#stages, folder, file);
     const ended = run.run().catch((error: unknown) => {
       this.#parts.log.error({ error, build: id }, "the state of a build could not be kept");
     });

@@ -6,22 +6,19 @@ import type { KindContext, ServedHost } from "../../kind.ts";
 import { storageExcess } from "../../shared/quotas.ts";
 import { loadEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { loadApplication, type ApplicationRow } from "../store.ts";
-import { commitOf } from "../sources/commit.ts";
-import { branchOf } from "../sources/default-branch.ts";
 import { planOfCommit } from "../sources/plan.ts";
 import { enqueueDeployment, enqueueEnvironment } from "../work.ts";
 import { deployCommandId } from "./deploy-command.ts";
 import { ensureBuilt } from "./build.ts";
 import { endDeployment } from "./end.ts";
+import { noteCommit } from "./note-commit.ts";
 import { isEnd } from "./schema.ts";
 import {
   buildsAhead,
   loadDeployment,
   openDeployment,
-  writeCommit,
   writeDeploymentStatus,
   writePlan,
-  type Commit,
   type DeploymentRow,
 } from "./store.ts";
 
@@ -82,7 +79,8 @@ async function makeRelease(
     return readyToRollOut(parts);
   }
   if (await isNew(parts)) await refuseFull(context, parts);
-  const commit = deployment.commit ?? (await noteCommit(context, parts));
+  const commit = deployment.commit ?? (await noteCommit(context, parts, signal));
+  if (commit === "cancelled") return await endBuild(parts);
   const plan =
     deployment.plan ??
     (await planOfCommit(context, environmentAtBeginning(parts), parts.application, commit.hash));
@@ -111,12 +109,6 @@ async function refuseFull({ db, quotas }: KindContext, { environment }: Deployme
 /** The environment with the settings of the beginning of the deployment. */
 function environmentAtBeginning({ environment, deployment }: DeploymentParts): EnvironmentRow {
   return { ...environment, settings: deployment.settings };
-}
-
-async function noteCommit(context: KindContext, parts: DeploymentParts): Promise<Commit> {
-  const commit = await commitOf(context, parts.application, await branchOf(context, parts));
-  await writeCommit(context.db, parts.deployment.id, commit);
-  return commit;
 }
 
 async function ensureReleaseIsThere(

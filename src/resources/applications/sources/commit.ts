@@ -12,14 +12,15 @@ import { readCommit } from "./read-commit.ts";
 
 /**
  * The newest commit of a branch: fetched where the application has a repository elsewhere.
- * @throws PublicError when there is none.
+ * @throws PublicError when there is none, or when the signal is aborted.
  */
 export async function commitOf(
   context: KindContext,
   application: ApplicationRow,
   branch: string,
+  signal: AbortSignal,
 ): Promise<Commit> {
-  if (application.repository !== null) return await fetchSource(context, application, branch);
+  if (application.repository !== null) return await fetchSource(context, application, branch, { signal });
   const repository = await context.repositories.of(application.id);
   const hash = await repository.resolve(`refs/heads/${branch}`);
   if (hash === null) throw new PublicError(`Nothing was pushed or uploaded to the branch ${branch} yet.`);

@@ -16,16 +16,17 @@ interface BranchParts {
 /**
  * The branch that a deployment fetches: that of its environment. An environment that never served, of a branch that the
  * repository does not have, takes the default branch over: `main` was an assumption.
- * @throws PublicError when the server of the repository does not answer.
+ * @throws PublicError when the server of the repository does not answer, or when the signal is aborted.
  */
 export async function branchOf(
   context: KindContext,
   { application, environment, deployment }: BranchParts,
+  signal: AbortSignal,
 ): Promise<string> {
   const { repository } = application;
   const { branch } = deployment;
   if (repository === null || repository.isBranchKnown === true) return branch;
-  const { defaultBranch, hasBranch } = await branchesOfSource(context, application, branch);
+  const { defaultBranch, hasBranch } = await branchesOfSource(context, application, branch, signal);
   if (defaultBranch === null) return branch;
   const isAssumed = !hasBranch && environment.currentDeploymentId === null;
   const { organizationId, id } = environment;

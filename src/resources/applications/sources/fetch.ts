@@ -43,9 +43,10 @@ export async function branchesOfSource(
   context: KindContext,
   application: ApplicationRow,
   branch: string,
+  signal: AbortSignal,
 ): Promise<RemoteBranches> {
   const repository = await context.repositories.of(application.id);
-  return await repository.remoteBranches(sourceOf(context, application, branch));
+  return await repository.remoteBranches(sourceOf(context, application, branch), signal);
 }
 
 function sourceOf(

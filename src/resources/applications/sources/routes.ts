@@ -124,7 +124,7 @@ function planOperation(context: KindContext): Operation {
           query.commit_hash !== undefined
             ? await namedCommit(context, environment, query.commit_hash)
             : application.repository === null
-              ? await commitOf(context, application, branch)
+              ? await commitOf(context, application, branch, signal)
               : await fetchSource(context, application, branch, { deadlineMs: FETCH_MS, signal });
         const plan = await planOfCommit(context, environment, application, hash);
         return { document: { data: renderPlan(hash, plan) } };
