@@ -44,6 +44,13 @@ describe("a thread id made by the gateway", () => {
   });
 });
 
+test("a thread id made by the gateway is replaced for clients that read it with a sign", () => {
+  const unsigned = makeThreadId();
+  ids.set(unsigned, 43);
+  const [signed] = new Int32Array(Uint32Array.of(unsigned).buffer);
+  expect(replaced(`KILL QUERY ${signed}`)).toBe("KILL QUERY 0000000043");
+});
+
 test("only short commands that may name a connection are searched for thread ids", () => {
   expect(mayNameThreads(0x0c, 5)).toBe(true);
   expect(mayNameThreads(3, 100)).toBe(true);

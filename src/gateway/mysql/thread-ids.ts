@@ -4,8 +4,12 @@ import type { Instance } from "../backend.ts";
 
 const COM_QUERY = 0x03;
 const COM_PROCESS_KILL = 0x0c;
-/** Engines count from one at each start and never come near these numbers. All of them have ten digits. */
-const FIRST_MADE = 0x8000_0000;
+/**
+ * Engines count from one at each start and never come near these numbers. All of them have ten digits. They end below the
+ * sign of 32 bits: MariaDB's clients for Java read them with a sign, and would name a negative number to end a query.
+ */
+const FIRST_MADE = 0x4000_0000;
+const MADE_NUMBERS = 0x4000_0000;
 const DIGITS = 10;
 /** Longer statements do more than list or end connections. */
 const MAX_STATEMENT_BYTES = 1_024;
@@ -17,7 +21,7 @@ let latest = 0;
 
 /** Makes the gateway's own number for a new client. */
 export function makeThreadId(): number {
-  latest = (latest + 1) % FIRST_MADE;
+  latest = (latest + 1) % MADE_NUMBERS;
   return FIRST_MADE + latest;
 }
 
