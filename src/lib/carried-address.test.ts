@@ -1,3 +1,4 @@
+// Which forms of IPv6 carry an address of IPv4.
 import { expect, test } from "bun:test";
 import { carriedAddress } from "./carried-address.ts";
 
