@@ -127,7 +127,7 @@ function suspend(routes: CacheRoutes, context: KindContext): Operation {
     verb: "suspend",
     summary: "Put a cache to sleep",
     description:
-      "Answers when the cache sleeps, at once for a cache that sleeps already. The next client that logs in wakes it. A cache that never hibernates, has clients that wait or listen, or could not be put to sleep in time answers 409.",
+      "Answers when the cache sleeps, at once for a cache that sleeps already. The next client that logs in wakes it. A cache that never hibernates, has clients that wait or listen, or is not asleep in time answers 409; what is late may still fall asleep.",
     successText: "The cache, which sleeps.",
     canConflict: true,
     act: (request) => suspendInstance(context, request, { ...cacheSearch, reasonAgainst }),

@@ -57,7 +57,7 @@ function throwUnlessDone(action: Action | undefined, noun: string): void {
   if (action?.state === "done") return;
   if (action === undefined) throw new ApiError(409, `The ${noun} is being deleted.`);
   if (action.failure === "unreachable") throw hostAway(new Error(action.error ?? ""));
-  throw new ApiError(409, action.error ?? "It could not be put to sleep in time.");
+  throw new ApiError(409, action.error ?? "It was not asleep in time.");
 }
 
 function notAvailable(noun: string, status: string): ApiError {
