@@ -1,6 +1,6 @@
 // The runtime of a build while it is being fetched.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { closeSync, mkdirSync, openSync, symlinkSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ApplicationHost } from "../../../tests/support/applications/host.ts";
 import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
@@ -20,7 +20,10 @@ beforeAll(async () => {
   host = new ApplicationHost({ enginesDir });
   await host.start();
 });
-afterAll(() => host.close());
+afterAll(async () => {
+  await host.close();
+  rmSync(enginesDir, { recursive: true, force: true });
+});
 
 test("a cancel ends a build whose runtime is being fetched, which goes on for other builds", async () => {
   mkdirSync(runtimes, { recursive: true });
