@@ -1,4 +1,5 @@
 // Programs and engines that run on restored data, beside the instances: their end, their last words, their readiness.
+import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { RestoreContext, RestoreProcess } from "./backup.ts";
 
 /** How much of the end of a program's output is kept. */
@@ -82,16 +83,12 @@ async function killedOnAbort<T>(
   signal.throwIfAborted();
   const process = start(argv);
   const end = endOf(process);
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort);
   try {
-    return await Promise.race([work(process, end), aborted.promise]);
+    return await unlessAborted(work(process, end), signal);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
-    signal.removeEventListener("abort", onAbort);
     process.kill("SIGKILL");
     await end;
   }

@@ -12,7 +12,7 @@ import { readCommit } from "./read-commit.ts";
 
 /**
  * The newest commit of a branch: fetched where the application has a repository elsewhere.
- * @throws PublicError when there is none, or when the signal is aborted.
+ * @throws PublicError when the branch has no commit, or when the signal is aborted.
  */
 export async function commitOf(
   context: KindContext,
