@@ -30,7 +30,8 @@ beforeEach(async () => {
 afterAll(() => db.close());
 
 async function change(tx: Transaction, id: number): Promise<void> {
-  // Both transactions would look for a deadlock at the same moment, and Postgres would end both.
+  // At the same moment, both transactions would look for a deadlock, and Postgres would end both. A run that comes before
+  // the other has gone on meets it once more.
   await tx.unsafe(`set local deadlock_timeout = '${id * 50}ms'`);
   await tx`update things set changes = changes + 1 where id = ${id}`;
 }
@@ -57,7 +58,7 @@ test("two transactions that wait for each other are both carried out, once each"
     });
   expect(await Promise.all([run(1, 2), run(2, 1)])).toEqual([1, 2]);
   expect(await db`select changes from things`.values()).toEqual([[2], [2]]);
-  expect(deadlocks).toBe(1);
+  expect(deadlocks).toBeGreaterThan(0);
 });
 
 test("two transactions whose commits wait for each other are both carried out, once each", async () => {
@@ -70,7 +71,7 @@ test("two transactions whose commits wait for each other are both carried out, o
     });
   await Promise.all([run(1), run(2)]);
   expect(await db`select changes from things`.values()).toEqual([[2], [2]]);
-  expect(deadlocks).toBe(1);
+  expect(deadlocks).toBeGreaterThan(0);
 });
 
 test("a transaction that ends in a deadlock each time is given up with the error", async () => {

@@ -127,10 +127,16 @@ export function runningMeanOf(figure: Figure): LineValue {
   return ({ figures }) => figures?.[figure] ?? null;
 }
 
-/** What adds up, for each second in which the process ran; no point for times without a process. */
+/**
+ * What adds up, for each second in which the process ran. No point for times without a process, nor for those in which it
+ * answered no question about these figures: what it counted then comes with its next answer.
+ */
 export function runningRateOf(...names: Figure[]): LineValue {
-  return (stretch) =>
-    stretch.figures === null ? null : sum(stretch, names) / (stretch.figures.minutes * SECONDS_PER_MINUTE);
+  return (stretch) => {
+    const { figures } = stretch;
+    if (figures === null || names.every((name) => figures[name] === undefined)) return null;
+    return sum(stretch, names) / (figures.minutes * SECONDS_PER_MINUTE);
+  };
 }
 
 /** The time of a figure in milliseconds, as a part of the time in which the process ran. */

@@ -20,7 +20,7 @@ import {
   type WebsocketMetrics,
 } from "./schema.ts";
 
-const NOT_RUNNING = "Times in which the cluster did not run are left out.";
+const NOT_RUNNING = "Times in which the cluster did not run, or did not answer, are left out.";
 
 /** All operations about metrics. */
 export function metricsOperations(context: KindContext): Operation[] {
