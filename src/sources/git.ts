@@ -18,15 +18,46 @@ export interface GitProgram {
 const PLACES = ["/usr/bin/git", "/usr/local/bin/git", "/bin/git"];
 
 /**
+ * Older versions look up the machine of a repository themselves, though another address was checked, and do not sync all
+ * that they write: `http.curloptResolve` came with 2.37, `core.fsync` with 2.36 (release notes of git).
+ */
+const OLDEST = { major: 2, minor: 37 };
+
+/**
  * The git of the machine.
- * @throws Refusal with the command that installs it.
+ * @throws Refusal with the command that installs it, or when it is too old.
  */
 export function findGit(places: readonly string[] = PLACES, onPath = Bun.which("git")): GitProgram {
   const path = places.find((place) => existsSync(place)) ?? onPath;
-  if (path !== null) return { path };
-  throw new Refusal(
-    "Applications need git, and this machine has none. `apt-get install git` installs it on Debian and Ubuntu; the package is called git elsewhere too.",
-  );
+  if (path === null) {
+    throw new Refusal(
+      "Applications need git, and this machine has none. `apt-get install git` installs it on Debian and Ubuntu; the package is called git elsewhere too.",
+    );
+  }
+  const version = versionOf(path);
+  if (isTooOld(version)) {
+    throw new Refusal(
+      `Applications need git ${OLDEST.major}.${OLDEST.minor} or newer, and ${path} is ${version}. Install a newer one.`,
+    );
+  }
+  return { path };
+}
+
+/** What a git says of itself, as "2.39.5"; empty when it says nothing. */
+function versionOf(path: string): string {
+  const { stdout } = Bun.spawnSync([path, "--version"], {
+    env: ENVIRONMENT,
+    stdin: "ignore",
+    stderr: "ignore",
+  });
+  return /^git version (\d+\.\d+(?:\.\d+)?)/.exec(stdout.toString())?.[1] ?? "";
+}
+
+/** A git with another text for its version was built by its user, and is taken as it is. */
+function isTooOld(version: string): boolean {
+  if (version === "") return false;
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor);
 }
 
 /** No file of the machine or of a user has a say, nobody is asked, and no other program is started. */

@@ -1,6 +1,6 @@
 // Reads commits for plans and builds, and fetches from foreign repositories.
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryAddress } from "./address.ts";
 import { SOURCE_LIMITS } from "./bounds.ts";
@@ -292,4 +292,11 @@ describe("the address of a repository", () => {
 
 test("a machine without git is named with what installs it", () => {
   expect(() => findGit(["/nowhere/git"], null)).toThrow("apt-get install git");
+});
+
+test("a git that is too old is named with its version", () => {
+  using folder = testFolder();
+  const path = join(folder.path, "git");
+  writeFileSync(path, "#!/bin/sh\necho git version 2.30.2\n", { mode: 0o755 });
+  expect(() => findGit([path], null)).toThrow(`need git 2.37 or newer, and ${path} is 2.30.2.`);
 });
