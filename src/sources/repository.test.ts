@@ -1,10 +1,9 @@
 // Reads commits for plans and builds, and fetches from foreign repositories.
 import { describe, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryAddress } from "./address.ts";
 import { SOURCE_LIMITS } from "./bounds.ts";
-import { findGit } from "./git.ts";
 import type { Repository } from "./repository.ts";
 import { serveRepository } from "./test-server.ts";
 import {
@@ -288,15 +287,4 @@ describe("the address of a repository", () => {
     expect(repositoryAddress("git://example.com/x").port).toBe(9_418);
     expect(repositoryAddress("http://[::1]/x").host).toBe("::1");
   });
-});
-
-test("a machine without git is named with what installs it", () => {
-  expect(() => findGit(["/nowhere/git"], null)).toThrow("apt-get install git");
-});
-
-test("a git that is too old is named with its version", () => {
-  using folder = testFolder();
-  const path = join(folder.path, "git");
-  writeFileSync(path, "#!/bin/sh\necho git version 2.30.2\n", { mode: 0o755 });
-  expect(() => findGit([path], null)).toThrow(`need git 2.37 or newer, and ${path} is 2.30.2.`);
 });
