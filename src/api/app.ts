@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import type { Log } from "../lib/log.ts";
 import type { Database } from "../store/database.ts";
+import { Bodies } from "./http/bodies.ts";
 import { API_ROOT } from "./operation/address.ts";
 import { ConsoleFiles } from "./http/console-files.ts";
 import { consoleRoutes } from "./http/console.ts";
@@ -40,6 +41,8 @@ export interface AppOptions {
   consoleDir: string;
   /** How long an answer with `?wait=` is held at most, in milliseconds; a minute by default. */
   maxWaitMs?: number;
+  /** How long the body of a request may take, in milliseconds; a minute by default. */
+  bodyDeadlineMs?: number;
   /** The time in milliseconds since 1970, for the rate limit. */
   now?: () => number;
 }
@@ -71,7 +74,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.notFound(() => {
     throw notFound("address");
   });
-  const shell = { db, log, limiter, waiters, closing: closing.signal, kinds: options.kinds };
+  const bodies = new Bodies(options.bodyDeadlineMs);
+  const shell = { db, log, limiter, bodies, waiters, closing: closing.signal, kinds: options.kinds };
   addOperations(app, operations, shell);
   for (const protocol of options.protocols) app.all(protocol.path, protocolHandler(protocol, shell));
   app.get("/healthz", aliveProbe);

@@ -48,6 +48,24 @@ describe("the OpenAPI document", () => {
     expect(await plain.json()).toEqual(document);
   });
 
+  test("is compressed for a few addresses in a minute, and sent as it is for any others", async () => {
+    const hosts = Array.from({ length: 60 }, (_, index) => `127.0.0.1:${1 + index}`);
+    const encodings = await Promise.all(
+      hosts.map(async (host) => {
+        const answer = await fetch(`${api.origin}/openapi.json`, {
+          headers: { "accept-encoding": "br", host },
+        });
+        expect((await answer.json()) as Document).toEqual({
+          ...document,
+          servers: [{ url: `http://${host}/api` }],
+        });
+        return answer.headers.get("content-encoding");
+      }),
+    );
+    // The minute may end meanwhile.
+    expect(encodings.filter((encoding) => encoding === "br").length).toBeLessThanOrEqual(2 * 16);
+  });
+
   test("has a part with the bodies of requests and all schemas that these name", async () => {
     const answer = await fetch(`${api.origin}/openapi.json?part=requests`);
     const text = await answer.text();

@@ -5,7 +5,7 @@ import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import { requestsOf } from "../openapi/requests.ts";
 import { API_ROOT } from "../operation/address.ts";
-import { compress, encodingFor } from "./encodings.ts";
+import { compress, encodingFor, type Encoding } from "./encodings.ts";
 import type { RequestNotes } from "./execute.ts";
 import type { OpenApiDocument } from "../openapi/openapi.ts";
 import { urlOf } from "./request-url.ts";
@@ -46,28 +46,46 @@ const pages: Page[] = [
   ["/docs/start.js", "text/javascript; charset=utf-8", () => startScript],
 ];
 
-/** Documents for several addresses and encodings; the names of the host are few, its ports the client's choice. */
+/** Compressed texts that are kept, and the most that are made in a minute: a client may ask under any port. */
 const MAX_TEXTS = 16;
+const MINUTE_MS = 60_000;
 
 class DocumentTexts {
-  readonly #texts = new Map<string, string | Uint8Array<ArrayBuffer>>();
+  readonly #compressed = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  #minute = 0;
+  #madeInMinute = 0;
 
-  /** Answers with a document in an encoding that the client takes. */
-  async answer(context: Context<RequestNotes>, name: string, make: () => object): Promise<Response> {
-    const encoding = encodingFor(context.req.header("accept-encoding") ?? "");
-    const key = `${encoding?.name} ${name}`;
-    let text = this.#texts.get(key);
-    if (text === undefined) {
-      const plain = JSON.stringify(make());
-      text = encoding === undefined ? plain : await compress(plain, encoding);
-      const [oldest] = this.#texts.keys();
-      if (this.#texts.size >= MAX_TEXTS && oldest !== undefined) this.#texts.delete(oldest);
-      this.#texts.set(key, text);
-    }
+  /** Answers with a text: compressed, or as it is while too many have been compressed lately. */
+  async answer(context: Context<RequestNotes>, name: string, text: string): Promise<Response> {
     context.header("Content-Type", "application/json");
     context.header("Vary", "Accept-Encoding");
-    if (encoding !== undefined) context.header("Content-Encoding", encoding.name);
-    return context.body(text);
+    const encoding = encodingFor(context.req.header("accept-encoding") ?? "");
+    const compressed = encoding && this.#compressedIn(encoding, name, text);
+    if (encoding === undefined || compressed === undefined) return context.body(text);
+    context.header("Content-Encoding", encoding.name);
+    return context.body(await compressed);
+  }
+
+  #compressedIn(
+    encoding: Encoding,
+    name: string,
+    text: string,
+  ): Promise<Uint8Array<ArrayBuffer>> | undefined {
+    const key = `${encoding.name} ${name}`;
+    const known = this.#compressed.get(key);
+    if (known !== undefined || !this.#hasTurn()) return known;
+    const [oldest] = this.#compressed.keys();
+    if (this.#compressed.size >= MAX_TEXTS && oldest !== undefined) this.#compressed.delete(oldest);
+    const made = compress(text, encoding);
+    this.#compressed.set(key, made);
+    return made;
+  }
+
+  #hasTurn(): boolean {
+    const minute = Math.floor(performance.now() / MINUTE_MS);
+    if (minute !== this.#minute) [this.#minute, this.#madeInMinute] = [minute, 0];
+    this.#madeInMinute += 1;
+    return this.#madeInMinute <= MAX_TEXTS;
   }
 }
 
@@ -77,19 +95,15 @@ class DocumentTexts {
  */
 export function docsRoutes(makeDocument: () => OpenApiDocument): Hono<RequestNotes> {
   const app = new Hono<RequestNotes>();
-  let document: OpenApiDocument | undefined;
+  let plain: Record<"all" | "requests", string> | undefined;
   const texts = new DocumentTexts();
   app.get("/openapi.json", async (context) => {
     context.set("route", "/openapi.json");
-    // The address that the client used works for that client.
+    plain ??= textsOf(makeDocument());
+    if (context.req.query("part") === "requests")
+      return await texts.answer(context, "requests", plain.requests);
     const { origin } = urlOf(context.req.raw);
-    const part = context.req.query("part") === "requests" ? "requests" : "all";
-    document ??= makeDocument();
-    const whole = document;
-    const servers = [{ url: origin + API_ROOT }];
-    return await texts.answer(context, `${part} ${origin}`, () =>
-      part === "requests" ? requestsOf(whole) : { ...whole, servers },
-    );
+    return await texts.answer(context, `all ${origin}`, servedAt(origin, plain.all));
   });
   for (const [path, contentType, body] of pages) {
     app.get(path, async (context) => {
@@ -101,4 +115,14 @@ export function docsRoutes(makeDocument: () => OpenApiDocument): Hono<RequestNot
     });
   }
   return app;
+}
+
+function textsOf(document: OpenApiDocument): Record<"all" | "requests", string> {
+  return { all: JSON.stringify(document), requests: JSON.stringify(requestsOf(document)) };
+}
+
+/** The document with its server: the address that the client used works for that client. */
+function servedAt(origin: string, document: string): string {
+  const servers = JSON.stringify([{ url: origin + API_ROOT }]);
+  return `${document.slice(0, -1)},"servers":${servers}}`;
 }

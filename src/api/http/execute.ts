@@ -22,6 +22,7 @@ import {
   type Operation,
   type Reply,
 } from "../operation/operation.ts";
+import type { Bodies } from "./bodies.ts";
 import { compress, encodingFor } from "./encodings.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readInput } from "./request-input.ts";
@@ -59,6 +60,7 @@ export interface Shell {
   db: Database;
   log: Log;
   limiter: RateLimiter;
+  bodies: Bodies;
   waiters: StatusWaiters;
   closing: AbortSignal;
   /** The plural nouns of all resource kinds, which roles and abilities are made of. */
@@ -77,7 +79,7 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
     const proven = await principalOf(operation, context, shell, url);
     const authenticated = proven && { ...proven, address: client.address };
     const address = addressOf(operation.deprecated?.successor ?? operation.path, params);
-    const target = { url, address, params, principal: authenticated };
+    const target = { url, address, params, principal: authenticated, bodies: shell.bodies };
     const { isLate, ...input } = await readInput(operation, request, target);
     const principal = isLate ? await validAfterWait(operation, shell, authenticated) : authenticated;
     const asked = {

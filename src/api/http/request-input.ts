@@ -11,6 +11,7 @@ import {
 import { readIncludes } from "../jsonapi/includes.ts";
 import type { AnyOperation } from "../operation/operation.ts";
 import { outlastsTurn } from "../../lib/turns.ts";
+import type { Bodies } from "./bodies.ts";
 import { openUpload, readJsonObject } from "./request-body.ts";
 import { addFault, checkObject } from "../operation/validation.ts";
 
@@ -38,16 +39,18 @@ export interface Target {
   params: Record<string, string>;
   /** Null for a client of an open operation that has not signed in. */
   principal: Principal | null;
+  /** Receives the body. */
+  bodies: Bodies;
 }
 
 /**
  * Reads and checks everything that the operation declares.
- * @throws ApiError 422 naming every failing field, or 400, 404, 413, 415.
+ * @throws ApiError 422 naming every failing field, or 400, 404, 408, 413, 415, 429.
  */
 export async function readInput(
   operation: AnyOperation,
   request: Request,
-  { url, address, params: pathParams, principal }: Target,
+  { url, address, params: pathParams, principal, bodies }: Target,
 ): Promise<Input> {
   const params = readParams(operation, pathParams);
   refuseUnknownFilters(url.searchParams, Object.keys(operation.query?.shape ?? {}));
@@ -56,7 +59,7 @@ export async function readInput(
     ? checkObject(operation.query, queryMembers(url.searchParams))
     : { valid: {}, errors: {} };
   const errors = { ...query.errors };
-  const { body, isLate } = await readBody(operation, request, { principal, params }, errors);
+  const { body, isLate } = await readBody(operation, request, { principal, params, bodies }, errors);
   const repeated = operation.upload === undefined ? body : query.valid;
   const idempotency = readIdempotency(operation, request, address, repeated, errors);
   if (Object.keys(errors).length > 0) throw invalid(errors);
@@ -87,11 +90,11 @@ function readParams(operation: AnyOperation, pathParams: Record<string, string>)
 async function readBody(
   operation: AnyOperation,
   request: Request,
-  { principal, params }: { principal: Principal | null; params: Record<string, unknown> },
+  { principal, params, bodies }: Pick<Target, "principal" | "bodies"> & Pick<Input, "params">,
   errors: FieldErrors,
 ): Promise<Pick<Input, "body" | "isLate">> {
   if (operation.body === undefined) return { body: {}, isLate: false };
-  const given = readJsonObject(request);
+  const given = readJsonObject(request, bodies.receive(request, principal?.organizationId ?? null));
   const isLate = await outlastsTurn(given);
   const body = checkObject(operation.body, await given);
   Object.assign(errors, body.errors);

@@ -80,6 +80,7 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
     "The event that the stream should resume after is not kept any more.",
     "The event 184 is not kept any more. List the events, then follow them anew.",
   ),
+  TooSlow: plain("The body has not come in time.", "The body has not come within 60 s."),
   TooLarge: plain("The body is too large.", "The body is larger than 1048576 bytes."),
   UnsupportedMediaType: plain(
     "The body is not declared as JSON or, for an upload, as an archive.",
@@ -127,6 +128,7 @@ export function documentedErrors(operation: AnyOperation): ZodOpenApiResponsesOb
       operation.ability !== null || operation.isForUsers === true || operation.isOpen === true,
     ],
     [404, "NotFound", operation.params !== undefined],
+    [408, "TooSlow", operation.body !== undefined],
     [409, "Conflict", operation.isIdempotent === true || operation.canConflict === true],
     [410, "Gone", operation.success.stream !== undefined],
     [413, "TooLarge", hasBody],
