@@ -71,11 +71,21 @@ export async function createOnce<Row>(
 }
 
 /**
- * The resource that an earlier request with the same key made, for a request that does much before its transaction.
- * @returns undefined for a key that is free, and without a key.
- * @throws ApiError as `createOnce`.
+ * Makes a resource with `createOnce` after other work, which a repeated request is spared: what the resource is made of
+ * may have gone since.
+ * @throws ApiError as `createOnce` and `make`.
  */
-export async function madeBefore<Row>(
+export async function replayedOr<Row>(
+  db: Database,
+  creation: Pick<Creation<Row>, "organizationId" | "request" | "find">,
+  make: () => Promise<{ row: Row; isReplayed: boolean }>,
+): Promise<{ row: Row; isReplayed: boolean }> {
+  const row = await madeBefore(db, creation);
+  return row === undefined ? await make() : { row, isReplayed: true };
+}
+
+/** The resource that an earlier request with the same key made; undefined for a key that is free, and without a key. */
+async function madeBefore<Row>(
   db: Database,
   creation: Pick<Creation<Row>, "organizationId" | "request" | "find">,
 ): Promise<Row | undefined> {

@@ -1,6 +1,6 @@
 // Begins a deployment on request: one transaction with its row, its work, the audit and the event.
 import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
-import { createOnce } from "../../../api/operation/idempotency.ts";
+import { createOnce, replayedOr } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { refuseRevoked, type Principal } from "../../../api/auth/auth.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -30,15 +30,27 @@ export async function createDeployment(
   request: Request<NewDeployment>,
 ): Promise<Made<DeploymentRow>> {
   const { principal, params, body } = request;
-  const found = await findEnvironment(context.db, principal.organizationId, params.id);
-  if (found === undefined) throw notFound("environment");
-  const commit = body.commit_hash === undefined ? null : await namedCommit(context, found, body.commit_hash);
-  const releaseOf =
-    body.release_of === undefined ? null : await releaseIn(context, found, principal, body.release_of);
-  return await deploy(context, request, {
-    commit: releaseOf?.commit ?? commit,
-    releaseOf: releaseOf?.release ?? null,
+  return await replayedOr(context.db, formerDeployment(request), async () => {
+    const found = await findEnvironment(context.db, principal.organizationId, params.id);
+    if (found === undefined) throw notFound("environment");
+    const commit =
+      body.commit_hash === undefined ? null : await namedCommit(context, found, body.commit_hash);
+    const releaseOf =
+      body.release_of === undefined ? null : await releaseIn(context, found, principal, body.release_of);
+    return await deploy(context, request, {
+      commit: releaseOf?.commit ?? commit,
+      releaseOf: releaseOf?.release ?? null,
+    });
   });
+}
+
+/** How the deployment is found that an earlier request with the same key began. */
+export function formerDeployment({
+  principal: { organizationId },
+  idempotency: request,
+}: Pick<Request<unknown>, "principal" | "idempotency">) {
+  const find = (tx: Transaction, id: string) => findDeployment(tx, organizationId, id);
+  return { organizationId, request, find };
 }
 
 /** What is deployed, as `DeploymentOrder`. */
@@ -64,10 +76,9 @@ export async function deploy(
   // The key of a request that may be repeated names this id.
   const id = newId("depl");
   return await createOnce(db, {
-    organizationId,
+    ...formerDeployment({ principal, idempotency }),
     kind: DEPLOYMENTS,
     id,
-    request: idempotency,
     async create(tx) {
       const environment = await lockDeployable(tx, organizationId, params.id);
       // An upload or a push may have taken long.
@@ -85,7 +96,6 @@ export async function deploy(
       if (row === undefined) throw new Error("an insert gave no row");
       return row;
     },
-    find: (tx, madeId) => findDeployment(tx, organizationId, madeId),
   });
 }
 

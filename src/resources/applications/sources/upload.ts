@@ -2,15 +2,15 @@
 import { z } from "zod";
 import { ApiError, apiErrorOf, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { refuseRevoked } from "../../../api/auth/auth.ts";
-import { madeBefore } from "../../../api/operation/idempotency.ts";
+import { replayedOr } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest, UploadBody } from "../../../api/operation/operation.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseFullStorage } from "../../shared/quotas.ts";
 import type { Made } from "../../shared/routed-resource.ts";
-import { deploy, lockDeployable } from "../deployments/create.ts";
-import { findDeployment, type Commit, type DeploymentRow } from "../deployments/store.ts";
+import { deploy, formerDeployment, lockDeployable } from "../deployments/create.ts";
+import type { Commit, DeploymentRow } from "../deployments/store.ts";
 import { findEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { findApplication, loadApplication, type ApplicationRow } from "../store.ts";
 import { recordRepository } from "../storage.ts";
@@ -55,13 +55,19 @@ export async function deployUpload(
   slots: SourceSlots,
   request: UploadRequest,
 ): Promise<Made<DeploymentRow>> {
+  return await replayedOr(context.db, formerDeployment(request), () =>
+    deployArchive(context, slots, request),
+  );
+}
+
+async function deployArchive(
+  context: KindContext,
+  slots: SourceSlots,
+  request: UploadRequest,
+): Promise<Made<DeploymentRow>> {
   const { db, quotas } = context;
   const { principal, params } = request;
   const { organizationId } = principal;
-  const find = (tx: Parameters<typeof findDeployment>[0], id: string) =>
-    findDeployment(tx, organizationId, id);
-  const former = await madeBefore(db, { organizationId, request: request.idempotency, find });
-  if (former !== undefined) return { row: former, isReplayed: true };
   // What would be refused after the upload is refused before it.
   const environment = await db.begin(async (tx) => {
     await refuseFullStorage(tx, quotas, principal, "source");

@@ -1,7 +1,9 @@
 // Restores a snapshot to a new cache, and clones a cache. The source is only read.
 import { invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { replayedOr } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { EngineName } from "../../../contracts/engine-names.ts";
+import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { findArchive } from "../../shared/backups/archives.ts";
 import { refuseAsSource, type StoredOrigin } from "../../shared/backups/origin.ts";
@@ -22,6 +24,13 @@ type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
  * @throws ApiError 404, or 422 when it cannot be restored or exceeds a quota.
  */
 export async function restoreCache(
+  context: KindContext,
+  request: Request<NewCacheRestore>,
+): Promise<Made<CacheRow>> {
+  return await replayedOr(context.db, formerCopy(request), () => restoreSnapshot(context, request));
+}
+
+async function restoreSnapshot(
   context: KindContext,
   request: Request<NewCacheRestore>,
 ): Promise<Made<CacheRow>> {
@@ -55,11 +64,19 @@ export async function cloneCache(
   context: KindContext,
   request: Request<NewCacheClone>,
 ): Promise<Made<CacheRow>> {
-  const cache = await findCache(context.db, request.principal.organizationId, request.params.id);
-  if (cache === undefined) throw notFound("cache");
-  refuseAsSource(cache, "cache");
-  const origin = { from: { instance: cache.id }, engine: engineOf(cache, context) };
-  return await createCopy(context, request, sourceOf(cache), origin);
+  return await replayedOr(context.db, formerCopy(request), async () => {
+    const cache = await findCache(context.db, request.principal.organizationId, request.params.id);
+    if (cache === undefined) throw notFound("cache");
+    refuseAsSource(cache, "cache");
+    const origin = { from: { instance: cache.id }, engine: engineOf(cache, context) };
+    return await createCopy(context, request, sourceOf(cache), origin);
+  });
+}
+
+/** How the copy is found that an earlier request with the same key made. */
+function formerCopy({ principal: { organizationId }, idempotency: request }: Request<unknown>) {
+  const find = (tx: Transaction, id: string) => findCache(tx, organizationId, id);
+  return { organizationId, request, find };
 }
 
 /** The engine that a cache runs on; for a cache that has none yet, the engine that it prefers. */

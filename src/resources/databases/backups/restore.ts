@@ -1,5 +1,6 @@
 // Restores a backup or an instant to a new cluster, and clones a cluster. The source is only read.
 import { invalid, notFound, type FieldErrors } from "../../../api/jsonapi/errors.ts";
+import { replayedOr } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { Origin } from "../../../contracts/instance-spec.ts";
 import type { RestoreTarget } from "../../../contracts/keeper.ts";
@@ -46,12 +47,14 @@ export async function restoreDatabaseCluster(
 ): Promise<Made<DatabaseClusterRow>> {
   const { restore_time: at, database_snapshot_id: snapshot } = request.body;
   const { organizationId } = request.principal;
-  const source = await sourceFor(context, organizationId, request.params.id);
-  const copy =
-    at === undefined
-      ? await ofSnapshot(context, source, organizationId, snapshot ?? "")
-      : await ofInstant(source, at);
-  return await createCopy(context, request, copy);
+  return await replayedOr(context.db, formerCopy(request), async () => {
+    const source = await sourceFor(context, organizationId, request.params.id);
+    const copy =
+      at === undefined
+        ? await ofSnapshot(context, source, organizationId, snapshot ?? "")
+        : await ofInstant(source, at);
+    return await createCopy(context, request, copy);
+  });
 }
 
 /**
@@ -63,24 +66,33 @@ export async function cloneDatabaseCluster(
   request: Request<NewDatabaseClone>,
 ): Promise<Made<DatabaseClusterRow>> {
   const { mask, ...body } = request.body;
-  const { restore_time: at } = body;
   const { organizationId } = request.principal;
-  const cluster = await findDatabaseCluster(context.db, organizationId, request.params.id);
-  if (cluster === undefined) throw notFound("database cluster");
-  if (at !== undefined) {
-    const source = await sourceFor(context, organizationId, cluster.id);
-    const copy = { ...(await ofInstant(source, at)), isClone: true as const, ...(mask && { mask }) };
+  return await replayedOr(context.db, formerCopy(request), async () => {
+    const cluster = await findDatabaseCluster(context.db, organizationId, request.params.id);
+    if (cluster === undefined) throw notFound("database cluster");
+    const data = await dataOf(context, organizationId, cluster, body.restore_time);
+    const copy = { ...data, isClone: true as const, ...(mask && { mask }) };
+    // The activity must not keep the SQL.
     return await createCopy(context, { ...request, body }, copy);
-  }
+  });
+}
+
+/** The data of a cluster, of now or of an instant. @throws ApiError 409 when it has none, or 422. */
+async function dataOf(
+  context: KindContext,
+  organizationId: string,
+  cluster: DatabaseClusterRow,
+  at: string | undefined,
+): Promise<Copy> {
+  if (at !== undefined) return await ofInstant(await sourceFor(context, organizationId, cluster.id), at);
   refuseAsSource(cluster, "database cluster");
-  const copy = {
-    source: sourceOf(cluster),
-    ...ofNow(cluster),
-    isClone: true as const,
-    ...(mask && { mask }),
-  };
-  // The activity must not keep the SQL.
-  return await createCopy(context, { ...request, body }, copy);
+  return { source: sourceOf(cluster), ...ofNow(cluster) };
+}
+
+/** How the copy is found that an earlier request with the same key made. */
+function formerCopy({ principal: { organizationId }, idempotency: request }: Request<unknown>) {
+  const find = (tx: Transaction, id: string) => findDatabaseCluster(tx, organizationId, id);
+  return { organizationId, request, find };
 }
 
 /** The data of a cluster as it is now. */

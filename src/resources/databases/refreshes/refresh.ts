@@ -1,6 +1,6 @@
 // Refreshes a clone from its parent: one transaction with the desired state, the work item and the audit.
 import { ApiError, notFound } from "../../../api/jsonapi/errors.ts";
-import { createOnce } from "../../../api/operation/idempotency.ts";
+import { createOnce, replayedOr } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
@@ -30,14 +30,16 @@ export async function refreshDatabaseCluster(
   const { principal, idempotency, params } = request;
   const { organizationId } = principal;
   const { id } = params;
-  const data = await dataOfParent(context, organizationId, id, request.body.restore_time);
-  return await createOnce(context.db, {
+  const once = {
     organizationId,
     kind: CLUSTERS.kind,
     id,
     request: idempotency,
-    create: (tx) => begin(tx, request, data),
-    find: (tx) => findDatabaseCluster(tx, organizationId, id),
+    find: (tx: Transaction) => findDatabaseCluster(tx, organizationId, id),
+  };
+  return await replayedOr(context.db, once, async () => {
+    const data = await dataOfParent(context, organizationId, id, request.body.restore_time);
+    return await createOnce(context.db, { ...once, create: (tx) => begin(tx, request, data) });
   });
 }
 
