@@ -39,6 +39,7 @@ import metricsLock from "../../migrations/0037_metrics_lock.sql" with { type: "t
 import tokenMakers from "../../migrations/0038_token_makers.sql" with { type: "text" };
 import organizationFamilies from "../../migrations/0039_organization_families.sql" with { type: "text" };
 import workOrganizations from "../../migrations/0040_work_organizations.sql" with { type: "text" };
+import invitationMakers from "../../migrations/0041_invitation_makers.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: Migration[] = [
   { name: "0038_token_makers", sql: tokenMakers },
   { name: "0039_organization_families", sql: organizationFamilies },
   { name: "0040_work_organizations", sql: workOrganizations },
+  { name: "0041_invitation_makers", sql: invitationMakers },
 ];

@@ -79,10 +79,15 @@ const statusOf = async (secret: string) => {
 /** Invites to a role in a session, and to another by a token. */
 async function invite({ browser }: TestMember, role: string): Promise<[own: string, byToken: string]> {
   const own = await browser.send("POST", "/invitations", { role });
-  const { token } = await newToken(browser, ["members:write"]);
+  const { token } = await newToken(browser);
+  const byToken = await inviteBy(token);
+  return [secretIn(String(own.body.data.attributes.link)), secretIn(byToken.link)];
+}
+
+async function inviteBy(token: string): Promise<{ link: string; expires_at: string }> {
   const made = await api.request("/api/invitations", { token, json: { role: "viewer" } });
-  const { data } = (await made.json()) as { data: { attributes: { link: string } } };
-  return [secretIn(String(own.body.data.attributes.link)), secretIn(data.attributes.link)];
+  return ((await made.json()) as { data: { attributes: { link: string; expires_at: string } } }).data
+    .attributes;
 }
 
 describe("the invitations of a member", () => {
@@ -113,5 +118,43 @@ describe("the invitations of a member", () => {
     const left = await member.browser.send("DELETE", `/organizations/${organizationId}/membership`);
     expect(left.status).toBe(204);
     expect(await Promise.all([own, ofOther].map(statusOf))).toEqual([422, 201]);
+  });
+});
+
+describe("the invitations of a token", () => {
+  test("end when the token or its maker is revoked", async () => {
+    const [maker, other] = [await newToken(owner), await newToken(owner)];
+    const child = await childOf(maker.token);
+    const made = await Promise.all([maker, child, other].map(({ token }) => inviteBy(token)));
+    expect((await owner.send("DELETE", `/tokens/${maker.id}`)).status).toBe(204);
+    expect(await Promise.all(made.map(({ link }) => statusOf(secretIn(link))))).toEqual([422, 422, 201]);
+  });
+
+  test("end with the token", async () => {
+    const endsAt = new Date(Date.now() + 60_000).toISOString();
+    const { body } = await owner.send("POST", "/tokens", {
+      name: "short",
+      abilities: ["*"],
+      expires_at: endsAt,
+    });
+    const { expires_at: ends } = await inviteBy(String(body.data.attributes.token));
+    expect(Date.parse(ends)).toBe(Date.parse(endsAt));
+  });
+
+  test.each([
+    ["with limits", { abilities: ["*"], limits: { resources: 1 } }, "limits of its own"],
+    ["with fewer abilities", { abilities: ["members:write", "usage:read"] }, "it lacks `caches:read`"],
+  ])("are refused to a token %s, and so are changes of roles", async (_what, values, reason) => {
+    const { body } = await owner.send("POST", "/tokens", { name: "small", ...values });
+    const token = String(body.data.attributes.token);
+    const member = await newMember(api, owner, "developer");
+    const asked = [
+      await api.request("/api/invitations", { token, json: { role: "viewer" } }),
+      await api.request(`/api/members/${member.id}`, { token, method: "PATCH", json: { role: "viewer" } }),
+    ];
+    for (const answer of asked) {
+      expect(answer.status).toBe(403);
+      expect(((await answer.json()) as { message: string }).message).toContain(reason);
+    }
   });
 });

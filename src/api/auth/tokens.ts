@@ -110,25 +110,34 @@ export async function revokeToken(db: Database, idOrName: string): Promise<void>
   });
 }
 
-/** Revokes tokens of an organization, with all that they have made, and ends the streams of all of these. */
+/**
+ * Revokes tokens of an organization, with the tokens and invitations that these have made, and ends the streams of all of
+ * these tokens.
+ */
 export async function revokeTokens(
   tx: Transaction,
   organizationId: string,
   ids: readonly string[],
 ): Promise<void> {
+  const family = tx`
+    with recursive family as (
+      select id from tokens where id = any(${tx.array([...ids], "text")})
+      union select t.id from tokens t join family f on t.maker_id = f.id)`;
   let rows;
   // A token that makes another one at this moment holds its own row, so the new one is seen after a wait for that.
   do {
     rows = await tx`
-      with recursive family as (
-        select id from tokens where id = any(${tx.array([...ids], "text")})
-        union select t.id from tokens t join family f on t.maker_id = f.id)
+      ${family}
       update tokens set revoked_at = now()
       where id in (
         select id from tokens where id in (select id from family) and revoked_at is null
         order by id for no key update)
       returning id`;
   } while (rows.length > 0);
+  await tx`
+    ${family}
+    delete from invitations where id in (
+      select id from invitations where maker_id in (select id from family) order by id for update)`;
   // Has the streams of the tokens check them.
   await notify(tx, "events", organizationId);
 }

@@ -7,7 +7,7 @@ import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database } from "../../store/database.ts";
 import { emailField, role } from "../accounts/index.ts";
 import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
-import { refuseOwnerChange } from "./members.ts";
+import { checkRole } from "./grant.ts";
 import { invitationResource, type InvitationResource } from "./schema.ts";
 import { countPlaces, insertInvitation, listInvitations, lockMembers, type InvitationRow } from "./store.ts";
 
@@ -15,9 +15,9 @@ const TAG = "Members";
 const KIND = "invitations";
 const MAX_PLACES = 500;
 
-/** The operations. */
-export function invitationOperations(db: Database): AnyOperation[] {
-  return [listOperation(db), createOperation(db), withdrawOperation(db)];
+/** The operations. @param kinds the plural nouns of all resource kinds. */
+export function invitationOperations(db: Database, kinds: readonly string[]): AnyOperation[] {
+  return [listOperation(db), createOperation(db, kinds), withdrawOperation(db)];
 }
 
 function listOperation(db: Database): AnyOperation {
@@ -35,7 +35,7 @@ function listOperation(db: Database): AnyOperation {
   });
 }
 
-function createOperation(db: Database): AnyOperation {
+function createOperation(db: Database, kinds: readonly string[]): AnyOperation {
   return operation({
     method: "POST",
     path: "/invitations",
@@ -43,13 +43,13 @@ function createOperation(db: Database): AnyOperation {
     tag: TAG,
     summary: "Invite a member",
     description:
-      "Makes a link that makes its reader a member, once and within seven days. The answer shows the link, which is never shown again.",
+      "Makes a link that makes its reader a member, once and within seven days. The invitation of a token ends with it, and gives a role of which the token has all abilities. The answer shows the link, which is never shown again.",
     ability: "members:write",
     canConflict: true,
     body: z.object({ role, email: emailField.optional() }),
     success: single(invitationResource, "The invitation with its link.", 201),
     async handle({ principal, body, requestId, client }) {
-      refuseOwnerChange(principal, body.role);
+      await checkRole(db, principal, body.role, kinds);
       const { organizationId } = principal;
       const email = body.email ?? null;
       return await db.begin(async (tx) => {
@@ -58,7 +58,8 @@ function createOperation(db: Database): AnyOperation {
         if ((await countPlaces(tx, organizationId)) >= MAX_PLACES) {
           throw new ApiError(409, `The organization has ${MAX_PLACES} members and invitations already.`);
         }
-        const values = { organizationId, role: body.role, email, invitedBy };
+        const makerId = principal.kind === "token" ? principal.tokenId : null;
+        const values = { organizationId, role: body.role, email, invitedBy, makerId };
         const { id, secret } = await insertInvitation(tx, values);
         const details = { role: body.role, email };
         await recordAudit(tx, { principal, requestId, action: "create", kind: KIND, id, details });

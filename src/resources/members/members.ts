@@ -3,13 +3,14 @@ import { z } from "zod";
 import { abilitiesOf, type Role } from "../../api/auth/abilities.ts";
 import { recordAudit } from "../../api/auth/audit.ts";
 import { holdRights, type Principal } from "../../api/auth/auth.ts";
-import { ApiError, forbidden, notFound } from "../../api/jsonapi/errors.ts";
+import { ApiError, notFound } from "../../api/jsonapi/errors.ts";
 import { operation, type AnyOperation } from "../../api/operation/operation.ts";
 import type { Database, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { role } from "../accounts/index.ts";
 import { idParams, shortListOperation, single } from "../shared/short-lists.ts";
 import { revokeTokensBeyond } from "../tokens/index.ts";
+import { checkRole, refuseOwnerChange } from "./grant.ts";
 import { memberResource, type MemberResource } from "./schema.ts";
 import { countOwners, listMembers, lockMembers, withdrawInvitations, type MemberRow } from "./store.ts";
 
@@ -46,7 +47,7 @@ function updateOperation(db: Database, kinds: readonly string[]): AnyOperation {
     tag: TAG,
     summary: "Change the role of a member",
     description:
-      "Owners alone make and unmake owners, and the last owner stays. Tokens that the member made and that are more able than the new role are revoked, and invitations that the new role may not make are withdrawn.",
+      "Owners alone make and unmake owners, and the last owner stays. A token gives roles of which it has all abilities, and none when it has limits. Tokens that the member made and that are more able than the new role are revoked, and invitations that the new role may not make are withdrawn.",
     ability: "members:write",
     canConflict: true,
     params,
@@ -56,7 +57,7 @@ function updateOperation(db: Database, kinds: readonly string[]): AnyOperation {
       const { organizationId } = principal;
       return await db.begin(async (tx) => {
         const member = await lockMember(tx, principal, id);
-        refuseOwnerChange(principal, body.role);
+        await checkRole(tx, principal, body.role, kinds);
         if (member.role === "owner" && body.role !== "owner") await refuseLastOwner(tx, organizationId);
         await tx`update members set role = ${body.role} where id = ${id}`;
         await revokeTokensBeyond(
@@ -132,12 +133,6 @@ async function lockMember(tx: Transaction, principal: Principal, id: string): Pr
   if (member === undefined) throw notFound("member");
   refuseOwnerChange(principal, member.role);
   return member;
-}
-
-/** @throws ApiError 403 when somebody else than an owner deals with the role of an owner. */
-export function refuseOwnerChange(principal: Principal, affected: Role): void {
-  if (affected !== "owner" || (principal.kind === "session" && principal.role === "owner")) return;
-  throw forbidden("Only an owner of the organization may make or change owners.");
 }
 
 async function refuseLastOwner(tx: Transaction, organizationId: string): Promise<void> {

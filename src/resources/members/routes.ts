@@ -17,7 +17,7 @@ export function memberOperations(
 ): AnyOperation[] {
   return [
     ...memberListOperations(db, kinds),
-    ...invitationOperations(db),
+    ...invitationOperations(db, kinds),
     acceptOperation(db, signIn),
     ...organizationOperations(db),
     deleteOrganizationOperation(db),

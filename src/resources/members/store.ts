@@ -79,15 +79,24 @@ export async function listInvitations(
 /** Makes an invitation, and deletes expired ones. @returns its id, and its secret, which is stored nowhere. */
 export async function insertInvitation(
   tx: Transaction,
-  values: { organizationId: string; role: Role; email: string | null; invitedBy: string | null },
+  values: {
+    organizationId: string;
+    role: Role;
+    email: string | null;
+    invitedBy: string | null;
+    /** The token that makes it, which it does not outlive. */
+    makerId: string | null;
+  },
 ): Promise<{ id: string; secret: string }> {
   const id = newId("invitation");
   const secret = newPassword(SECRET_CHARACTERS);
   await tx`delete from invitations where organization_id = ${values.organizationId} and expires_at <= now()`;
   await tx`
-    insert into invitations (id, organization_id, secret_hash, role, email, invited_by, expires_at)
+    insert into invitations (id, organization_id, secret_hash, role, email, invited_by, maker_id, expires_at)
     values (${id}, ${values.organizationId}, ${sha256Hex(secret)}, ${values.role}, ${values.email},
-            ${values.invitedBy}, now() + make_interval(days => ${INVITATION_DAYS}))`;
+            ${values.invitedBy}, ${values.makerId},
+            least(now() + make_interval(days => ${INVITATION_DAYS}),
+                  (select expires_at from tokens where id = ${values.makerId})))`;
   return { id, secret };
 }
 

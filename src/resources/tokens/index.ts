@@ -1,3 +1,3 @@
 // Tokens of the organization, made and revoked through the API.
 export { tokenOperations } from "./routes.ts";
-export { revokeTokensBeyond } from "./store.ts";
+export { boundsOf, revokeTokensBeyond } from "./store.ts";
