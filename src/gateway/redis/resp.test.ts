@@ -31,6 +31,13 @@ describe("a command", () => {
     }
   });
 
+  test("that is blank ends where the next line that is not blank begins", () => {
+    const text = "\r\n\n \t\r\n";
+    expect(parse(`${text} PING\r\n`)).toEqual({ kind: "command", args: [], end: text.length });
+    expect(parse(`${text}  `)).toEqual({ kind: "command", args: [], end: text.length });
+    expect(parse("  ")).toEqual({ kind: "partial", name: null });
+  });
+
   test("that is large is a fault before a login", () => {
     for (const text of ["*11\r\n", "*1\r\n$16385\r\n"]) {
       expect(parse(text).kind).toBe("fault");

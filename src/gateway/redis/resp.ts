@@ -1,6 +1,6 @@
 // Reads the commands of a cache's clients, with the limits and the errors of the engine.
 // https://redis.io/docs/latest/develop/reference/protocol-spec/
-import { splitInline } from "./inline.ts";
+import { skipBlankLines, splitInline } from "./inline.ts";
 
 const STAR = 0x2a;
 const DOLLAR = 0x24;
@@ -44,7 +44,9 @@ function parseInline(bytes: Buffer): Parsed {
   if (end < 0) return bytes.length > MAX_LINE_BYTES ? fault("too big inline request") : PARTIAL;
   const lineEnd = bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
   const args = splitInline(bytes.toString("latin1", 0, lineEnd));
-  return args === null ? fault("unbalanced quotes in request") : { kind: "command", args, end: end + 1 };
+  if (args === null) return fault("unbalanced quotes in request");
+  const next = end + 1;
+  return { kind: "command", args, end: args.length > 0 ? next : skipBlankLines(bytes, next, bytes.length) };
 }
 
 function parseArray(bytes: Buffer, isTrusted: boolean): Parsed {
