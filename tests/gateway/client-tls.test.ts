@@ -1,7 +1,8 @@
 // TLS of the gateway's clients, from the first byte of the handshake to the last byte that is read.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { connect } from "node:tls";
 import type { TlsPolicy } from "../../src/gateway/sockets/client-socket.ts";
+import { UnreadBytes } from "../../src/gateway/sockets/unread-bytes.ts";
 import { StreamEnded } from "../../src/gateway/stream.ts";
 import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { Loop, noise, openDescriptors, Peer } from "../support/gateway/loop.ts";
@@ -70,6 +71,35 @@ test("a handshake completes wherever its first message is cut", async () => {
     peer.close();
     expect(await rejection).toBeInstanceOf(StreamEnded);
   }
+});
+
+test("a first message that arrives byte by byte is looked at a few times only", async () => {
+  const hello = await clientHello();
+  const { client, peer } = await loop.client(policy);
+  const looks = spyOn(UnreadBytes.prototype, "peek");
+  const rejection = loop.rejectionOf(client.startTls());
+  for (const byte of hello) {
+    peer.send(Uint8Array.of(byte));
+    await loop.turn();
+  }
+  await loop.until(() => peer.receiveAll().received.length > 100);
+  peer.close();
+  expect(await rejection).toBeInstanceOf(StreamEnded);
+  const count = looks.mock.calls.length;
+  looks.mockRestore();
+  expect(count).toBeLessThanOrEqual(5);
+});
+
+test("a first message in very many records is refused", async () => {
+  const { client, peer } = await loop.client(policy);
+  const rejection = loop.rejectionOf(client.startTls());
+  // A message of 16,380 bytes, with one byte in each record.
+  const begun = [1, 0, 16_376 >> 8, 16_376 & 255, ...Array<number>(100).fill(0)];
+  peer.send(Buffer.from(begun.flatMap((byte) => [22, 3, 1, 0, 1, byte])));
+  expect(await rejection).toBeInstanceOf(StreamEnded);
+  await loop.until(() => peer.receiveAll().end !== null);
+  expect([peer.received[0], peer.end]).toEqual([0x15, "closed"]);
+  peer.close();
 });
 
 test("a client that speaks no TLS is disconnected", async () => {

@@ -154,6 +154,24 @@ describe("in clear", () => {
     expect(await answerTo(startup({ user: "ann", x: "y".repeat(10_005 - overhead) }))).toHaveLength(0);
   });
 
+  test.each(["true", "database", "maybe"])(
+    "replication=%s is refused alike for every user",
+    async (value) => {
+      gateway.update({ users: [{ name: "ann", verifier: "" }] });
+      const M = 'number of requested standby connections exceeds "max_wal_senders" (currently 0)';
+      for (const user of ["ann", "nobody"]) {
+        const answer = await errorAfter(startup({ user, database: "main", replication: value }));
+        expect(answer).toEqual({ S: "FATAL", V: "FATAL", C: "53300", M });
+      }
+    },
+  );
+
+  test("a client that asks for no replication is asked for its password", async () => {
+    const client = await open();
+    client.send(startup({ user: "ann", replication: "false" }));
+    expect(await client.read(OFFER.length)).toEqual(OFFER);
+  });
+
   test("unknown versions and options are negotiated", async () => {
     const client = await open();
     client.send(startup({ user: "ann", "_pq_.one": "1" }, 0x3_270f));

@@ -137,3 +137,33 @@ describe("readOpening", () => {
     expect(errorOf(bytes)).toContain("C28000\0Mno PostgreSQL user name specified in startup packet");
   });
 });
+
+describe("a request for a replication session", () => {
+  const REFUSAL = `C53300\0Mnumber of requested standby connections exceeds "max_wal_senders" (currently 0)`;
+
+  test.each(["true", "T", "database", "on", "1", "yes", "maybe", "o", "falsey", "00", " false", ""])(
+    "of the value %j is refused",
+    (value) => {
+      expect(errorOf(packet(0x3_0000, "user", "ann", "replication", value, ""))).toContain(REFUSAL);
+    },
+  );
+
+  test("is refused beside another value, and without a user", () => {
+    for (const values of [
+      ["true", "false"],
+      ["false", "true"],
+    ]) {
+      const texts = values.flatMap((value) => ["replication", value]);
+      expect(errorOf(packet(0x3_0000, "user", "ann", ...texts, ""))).toContain(REFUSAL);
+      expect(errorOf(packet(0x3_0000, ...texts, ""))).toContain(REFUSAL);
+    }
+  });
+
+  test.each(["false", "F", "fals", "off", "Of", "no", "n", "0"])("is absent with the value %j", (value) => {
+    const startup = startupOf(packet(0x3_0000, "user", "ann", "replication", value, ""));
+    expect(startup.parameters).toEqual([
+      ["user", "ann"],
+      ["replication", value],
+    ]);
+  });
+});

@@ -10,6 +10,10 @@ const MAJOR = 3;
 /** Longer names are cut to this length, as in Postgres (NAMEDATALEN). */
 const MAX_NAME_BYTES = 63;
 
+const REPLICATION = "replication";
+/** The texts that Postgres reads as false, in any case: the beginnings of words that are unique. */
+const FALSE = /^(?:0|off?|no?|f(?:a(?:l(?:se?)?)?)?)$/i;
+
 /** The prefix of options of the protocol itself; the gateway knows no such option. */
 const PROTOCOL_OPTION = "_pq_.";
 
@@ -75,6 +79,15 @@ export function unsupportedVersion(version: number, newest: number): ProtocolErr
   return new ProtocolError(SQLSTATE.featureNotSupported, text);
 }
 
+/**
+ * The answer of Postgres where `max_wal_senders` is 0, as in all clusters. The engine gives it before it asks for a
+ * password, so to leave it to the engine would show which users exist.
+ */
+function noReplication(): ProtocolError {
+  const text = 'number of requested standby connections exceeds "max_wal_senders" (currently 0)';
+  return new ProtocolError(SQLSTATE.tooManyConnections, text);
+}
+
 function textOfVersion(version: number): string {
   return `${version >>> 16}.${version & 0xffff}`;
 }
@@ -83,6 +96,7 @@ function readStartup(packet: Buffer, newest: number): Startup {
   const version = packet.readUInt32BE();
   if (version >>> 16 !== MAJOR) throw unsupportedVersion(version, newest);
   const all = readParameters(packet.subarray(4));
+  if (all.some(([name, value]) => name === REPLICATION && !FALSE.test(value))) throw noReplication();
   // The last value of a name counts.
   const given = new Map(all);
   const user = (given.get("user") ?? "").slice(0, MAX_NAME_BYTES);

@@ -1,5 +1,5 @@
 // The framer on commands that arrive cut anywhere.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { commandBytes } from "./replies.ts";
 import { CommandFramer } from "./framer.ts";
 import type { Login } from "./session.ts";
@@ -38,6 +38,17 @@ const CASES: [string, boolean, boolean][] = [
   [`MULTI\r\n${commandBytes("DISCARD")}`, true, true],
   [`"watch" k\r\n${commandBytes("RESET")}`, true, true],
   [`"wat\\x63h" k\r\n`, true, false],
+  [` \t\r\n  watch\t k  \r\n \r\n\n`, true, false],
+  ["watch k\r\n  unwatch \r\n", true, true],
+  [`watch k\r\nun"watch"\r\n`, true, true],
+  ["watch k\nunwatch 1\n", true, false],
+  ["watch 'k 1'\n", true, false],
+  ["multi\nping\r\nget  k\n", true, false],
+  [" ping  \n\n\tclient  setname x\n", false, true],
+  [`ping "a b"\n'ping'\n`, false, true],
+  [`get "a\\"b" 'it\\'s'\n`, true, true],
+  [`""\n`, true, true],
+  ["watch\u00a0k\n", true, true],
 ];
 
 /** Commands, and the login that the client has tried last. */
@@ -45,6 +56,10 @@ const LOGINS: [string, Login | null][] = [
   [commandBytes("AUTH", "secret"), { user: "default", password: "secret" }],
   [commandBytes("auth", "app", "\r\n*1\r\n"), { user: "app", password: "\r\n*1\r\n" }],
   [`AUTH app "a b"\r\n`, { user: "app", password: "a b" }],
+  ["\n auth \t secret  \r\nauth\n", { user: "default", password: "secret" }],
+  [`"auth" 'app' secret\nget auth\n`, { user: "app", password: "secret" }],
+  ["hello 3  AUTH app a\u00a0b\n", { user: "app", password: "a\u00a0b" }],
+  [`hello 3 ${"setname x ".repeat(5)}auth 1 2\n`, null],
   [commandBytes("HELLO", "3", "SETNAME", "x", "AUTH", "app", "\u00ff"), { user: "app", password: "\u00ff" }],
   [
     commandBytes("AUTH", "1") + commandBytes("AUTH", "2") + commandBytes("GET", "AUTH"),
@@ -124,6 +139,29 @@ describe("the framer of a cache", () => {
   });
 });
 
+test("the framer reads no text of lines that do not matter", () => {
+  const framer = new CommandFramer();
+  const chunk = bytes(`${"\n\r\n".repeat(100)}${"a\nget  key\r\nset key value\n".repeat(100)}`);
+  const texts = spyOn(Buffer.prototype, "toString");
+  const isUse = framer.walk(chunk, chunk.length);
+  const count = texts.mock.calls.length;
+  texts.mockRestore();
+  expect({ isUse, isBetween: framer.isBetweenMessages, count }).toEqual({
+    isUse: true,
+    isBetween: true,
+    count: 0,
+  });
+});
+
+test("the framer finds the end of a long line after any number of pieces", () => {
+  for (const length of [62, 63, 64, 65, 66, 1_000, 60_000]) {
+    const text = `get ${"k".repeat(length)}\nwatch k\n`;
+    for (const cut of [1, 63, 64, 65, length, length + 4, length + 5]) {
+      expect(walked(text.slice(0, cut), text.slice(cut))).toEqual({ isUse: true, isBetween: false });
+    }
+  }
+});
+
 test("random bytes never make the framer throw", () => {
   const alphabet = ["*", "$", "1", "2", "4", "\r\n", "\r", "\n", "PING", "WATCH", "-", "x", '"', "\u00ff"];
   for (let round = 0; round < 20_000; round++) {
@@ -137,6 +175,17 @@ test("random bytes never make the framer throw", () => {
 });
 
 test("the framer reads random commands the same whole and byte by byte", () => {
+  const inline = [
+    "\n",
+    " \r\n",
+    "get  k\n",
+    `get "a b" 'c'\r\n`,
+    "PING\n",
+    ' watch "k" \n',
+    "multi\r\n",
+    '"exec"\n',
+    "reset\n",
+  ];
   const names = [
     "GET",
     "set",
@@ -156,7 +205,7 @@ test("the framer reads random commands the same whole and byte by byte", () => {
       const args = Array.from({ length: Math.floor(Math.random() * 3) }, () =>
         "*1\r\n".repeat(pick([0, 1, 9])),
       );
-      return commandBytes(pick(names), ...args);
+      return pick([commandBytes(pick(names), ...args), pick(inline)]);
     });
     const text = commands.join("");
     expect({ text, ...walked(...text) }).toEqual({ text, ...walked(text) });

@@ -1,6 +1,6 @@
 // Follows the commands of a client to its engine, by the lengths at their beginnings.
 import type { MessageFramer } from "../backend.ts";
-import { splitInline } from "./inline.ts";
+import { lineFeedAt, plainWordEnd, skipBlankLines, skipSpaces, splitInline } from "./inline.ts";
 import { loginOf } from "./login.ts";
 import { MAX_PARSED_BYTES, MAX_PARSED_ELEMENTS } from "./resp.ts";
 import type { Login } from "./session.ts";
@@ -10,7 +10,6 @@ const DOLLAR = 0x24;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 const MAX_LINE_BYTES = 64 * 1024;
@@ -58,6 +57,7 @@ export class CommandFramer implements MessageFramer {
   #isLost = false;
   /** What has arrived of a command that can log the client in; null for other commands. */
   #loginArguments: string[] | null = null;
+  #loginBytes = 0;
   #login: Login | null = null;
 
   /** The login that the client has tried last, which the engine may have refused; null without one. */
@@ -159,23 +159,42 @@ export class CommandFramer implements MessageFramer {
   }
 
   #noteArgument(argument: string): void {
-    const given = [...(this.#loginArguments ?? []), argument];
-    const bytes = given.reduce((sum, { length }) => sum + length, 0);
-    const isLarge = this.#count > MAX_PARSED_ELEMENTS || bytes > MAX_PARSED_BYTES;
-    this.#loginArguments = isLarge ? null : given;
-    if (!isLarge && given.length === this.#count) this.#login = loginOf(given) ?? this.#login;
+    if (this.#loginArguments === null) return;
+    this.#loginBytes += argument.length;
+    if (this.#count > MAX_PARSED_ELEMENTS || this.#loginBytes > MAX_PARSED_BYTES) {
+      this.#loginArguments = null;
+      return;
+    }
+    this.#loginArguments.push(argument);
+    if (this.#loginArguments.length === this.#count)
+      this.#login = loginOf(this.#loginArguments) ?? this.#login;
   }
 
   #walkInline(bytes: Uint8Array, at: number, length: number): number {
-    const end = bytes.subarray(at, length).indexOf(LINE_FEED);
+    const end = lineFeedAt(bytes, at, length);
     if (end < 0) return at;
-    const words = splitInline(Buffer.from(bytes.subarray(at, at + end)).toString("latin1"));
-    if (words === null) this.#isLost = true;
-    const [name] = words ?? [];
-    this.#count = words?.length ?? 0;
-    if (name !== undefined) this.#note(name);
-    for (const word of words?.slice(1) ?? []) if (this.#loginArguments !== null) this.#noteArgument(word);
-    return at + end + 1;
+    const start = skipSpaces(bytes, at, end);
+    if (start === end) return skipBlankLines(bytes, end + 1, length);
+    const nameEnd = plainWordEnd(bytes, start, end);
+    const isPlain = nameEnd >= 0;
+    // Nearly all lines are use and nothing else, and their words need no reading.
+    if (isPlain && !mayMatter(bytes, start, nameEnd - start)) this.#isUse = true;
+    else if (isPlain && skipSpaces(bytes, nameEnd, end) === end)
+      this.#noteWords([latin1(bytes, start, nameEnd - start)]);
+    else this.#noteWords(splitInline(latin1(bytes, start, end - start)));
+    return end + 1;
+  }
+
+  /** @param words null for a line that the engine refuses. */
+  #noteWords(words: string[] | null): void {
+    if (words === null) {
+      this.#isLost = true;
+      return;
+    }
+    const [name = "", ...given] = words;
+    this.#count = words.length;
+    this.#note(name);
+    for (const word of given) this.#noteArgument(word);
   }
 
   #stop(state: LineState, at: number): number {
@@ -187,6 +206,7 @@ export class CommandFramer implements MessageFramer {
     const name = given.toLowerCase();
     this.#isUse = !NO_USE.has(name);
     this.#loginArguments = LOGINS.has(name) ? [name] : null;
+    this.#loginBytes = name.length;
     if (ITERATIONS.has(name)) this.#hasIterated = true;
     if (name === "watch") this.#isWatching ||= !this.#isInTransaction;
     // The engine refuses the commands below when they have arguments.

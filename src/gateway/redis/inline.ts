@@ -1,7 +1,16 @@
 // Inline commands, as people type them in telnet: words in one line, with quotes.
 
+const LINE_FEED = 0x0a;
+const SPACE = 0x20;
+const [TAB, CARRIAGE_RETURN] = [0x09, 0x0d];
+const [DOUBLE_QUOTE, SINGLE_QUOTE] = [0x22, 0x27];
+/** A search by the runtime costs as much as so many bytes one by one, and most lines are shorter. */
+const SHORT_BYTES = 64;
+
 const ESCAPED: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", a: "\u0007" };
-const WHITE_SPACE = /\s/;
+/** White space as in the engine, which takes bytes beyond ASCII for letters. */
+const WHITE_SPACE = /[\t-\r ]/;
+const WORDS = /[^\t-\r ]+/g;
 
 /**
  * Splits a line as the engine does: within double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xHH` stand for one byte, within
@@ -10,6 +19,7 @@ const WHITE_SPACE = /\s/;
  * @returns null when a quote is not closed, or no white space follows a closed quote.
  */
 export function splitInline(line: string): string[] | null {
+  if (!/["']/.test(line)) return line.match(WORDS) ?? [];
   const words: string[] = [];
   let at = 0;
   for (;;) {
@@ -20,6 +30,43 @@ export function splitInline(line: string): string[] | null {
     words.push(word.text);
     at = word.end;
   }
+}
+
+/** Where the line at `start` ends; -1 when its end has not arrived. @param length of the bytes that have arrived. */
+export function lineFeedAt(bytes: Uint8Array, start: number, length: number): number {
+  const nearEnd = Math.min(length, start + SHORT_BYTES);
+  for (let at = start; at < nearEnd; at++) if (bytes[at] === LINE_FEED) return at;
+  const found = nearEnd < length ? bytes.subarray(nearEnd, length).indexOf(LINE_FEED) : -1;
+  return found < 0 ? -1 : nearEnd + found;
+}
+
+/** The start of the first line that is not blank, or has not arrived. @param length as for `lineFeedAt`. */
+export function skipBlankLines(bytes: Uint8Array, start: number, length: number): number {
+  let lineAt = start;
+  for (let at = start; at < length && isSpace(bytes[at]); at++) if (bytes[at] === LINE_FEED) lineAt = at + 1;
+  return lineAt;
+}
+
+/** The first byte from `start` to `end` that is no white space; `end` for a blank line. */
+export function skipSpaces(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && isSpace(bytes[at])) at++;
+  return at;
+}
+
+/** The end of the word that begins at `start`; -1 when a quote comes before the end of the line. */
+export function plainWordEnd(bytes: Uint8Array, start: number, lineEnd: number): number {
+  let end = -1;
+  for (let at = start; at < lineEnd; at++) {
+    const byte = bytes[at];
+    if (byte === DOUBLE_QUOTE || byte === SINGLE_QUOTE) return -1;
+    if (end < 0 && isSpace(byte)) end = at;
+  }
+  return end < 0 ? lineEnd : end;
+}
+
+function isSpace(byte = 0): boolean {
+  return byte === SPACE || (byte >= TAB && byte <= CARRIAGE_RETURN);
 }
 
 interface Part {

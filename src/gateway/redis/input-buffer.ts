@@ -16,12 +16,7 @@ export class InputBuffer {
   }
 
   append(bytes: Uint8Array): void {
-    if (this.#bytes === null) {
-      this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-      this.#start = 0;
-      this.#end = bytes.length;
-      return;
-    }
+    if (this.#bytes === null) return this.#keep(bytes);
     const length = this.length + bytes.length;
     if (this.#end + bytes.length > this.#bytes.length) {
       // Twice the needed size, so that bytes that arrive singly are not copied each time.
@@ -38,7 +33,10 @@ export class InputBuffer {
   /** Drops the first `count` bytes. */
   drop(count: number): void {
     this.#start += count;
-    if (this.length > 0) return;
+    if (this.length > 0 && this.#bytes !== null) {
+      if (isWasteful(this.length, this.#bytes)) this.#keep(this.view());
+      return;
+    }
     this.#bytes = null;
     this.#start = 0;
     this.#end = 0;
@@ -50,4 +48,23 @@ export class InputBuffer {
     this.drop(bytes.length);
     return bytes;
   }
+
+  /** Has these bytes alone, in their own memory where they are few in a large one. */
+  #keep({ buffer, byteOffset, length }: Uint8Array): void {
+    const bytes = Buffer.from(buffer, byteOffset, length);
+    this.#bytes = isWasteful(length, bytes) ? copyOf(bytes) : bytes;
+    this.#start = 0;
+    this.#end = length;
+  }
+}
+
+/** Each copy takes a quarter of the memory at most, so all copies together cost less than the first bytes. */
+function isWasteful(length: number, { buffer }: Buffer): boolean {
+  return length * 4 < buffer.byteLength;
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
 }

@@ -15,6 +15,8 @@ import { CommandFramer } from "./framer.ts";
 export const LOGIN_MS = 10_000;
 /** The most bytes of answers to a client before its login: it could send commands and never read. */
 const PRE_AUTH_REPLY_BYTES = 16 * 1024;
+/** The most bytes of commands that are read from a client before its login: empty commands get no answer. */
+const PRE_AUTH_COMMAND_BYTES = 64 * 1024;
 /** How many commands of a client are answered in a turn of the loop: in 64 KiB are 13,000 of them, and others wait. */
 const COMMANDS_IN_TURN = 200;
 /** How often a connection's wrong passwords refresh the users; the first refresh finds a changed password. */
@@ -37,7 +39,8 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
   #session: Session;
   /** Answers that are written together. */
   #replies = "";
-  #preAuthBytes = 0;
+  #preAuthReplyBytes = 0;
+  #preAuthCommandBytes = 0;
   #lookups = 0;
   /** Whether bytes have come since the engine was last thought of: a look at all of them for each would be quadratic. */
   #hasNews = false;
@@ -88,7 +91,9 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
       const result = parsed.args.length === 0 ? "goes on" : await this.#answer(parsed.args);
       if (result !== "goes on") return result;
       this.#input.drop(parsed.end);
-      if (this.#preAuthBytes > PRE_AUTH_REPLY_BYTES) return null;
+      if (this.#session.login === null) this.#preAuthCommandBytes += parsed.end;
+      if (this.#preAuthReplyBytes > PRE_AUTH_REPLY_BYTES) return null;
+      if (this.#preAuthCommandBytes > PRE_AUTH_COMMAND_BYTES) return null;
     }
     return "goes on";
   }
@@ -111,7 +116,7 @@ export class OfflineResponder<C extends ClientStream, E extends Stream> {
     }
     this.#replies += answer.reply;
     this.#change(answer.session);
-    if (login === null) this.#preAuthBytes += answer.reply.length;
+    if (login === null) this.#preAuthReplyBytes += answer.reply.length;
     return answer.isLast === true ? null : "goes on";
   }
 

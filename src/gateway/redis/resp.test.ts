@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { splitInline } from "./inline.ts";
 import { commandBytes } from "./replies.ts";
-import { parseCommand, strictInteger } from "./resp.ts";
+import { MAX_PARSED_BYTES, parseCommand, strictInteger } from "./resp.ts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 const parse = (text: string, isTrusted = false) => parseCommand(bytes(text), isTrusted);
@@ -31,11 +31,38 @@ describe("a command", () => {
     }
   });
 
+  test("that is blank ends where the next line that is not blank begins", () => {
+    const text = "\r\n\n \t\r\n";
+    expect(parse(`${text} PING\r\n`)).toEqual({ kind: "command", args: [], end: text.length });
+    expect(parse(`${text}  `)).toEqual({ kind: "command", args: [], end: text.length });
+    expect(parse("  ")).toEqual({ kind: "partial", name: null });
+  });
+
   test("that is large is a fault before a login", () => {
     for (const text of ["*11\r\n", "*1\r\n$16385\r\n"]) {
       expect(parse(text).kind).toBe("fault");
       expect(parse(text, true)).toEqual({ kind: "large" });
     }
+  });
+
+  test.each([
+    ["", "too big inline request"],
+    ["*", "too big mbulk count string"],
+    ["*1\r\n$", "too big bulk count string"],
+    ["*2\r\n$4\r\nAUTH\r\n$", "too big bulk count string"],
+  ])("whose line %j goes on too long is a fault, earlier before a login", (begun, message) => {
+    const untrusted = begun.padEnd(MAX_PARSED_BYTES, "1");
+    expect(parse(untrusted).kind).toBe("partial");
+    expect(parse(`${untrusted}1`)).toEqual({ kind: "fault", message });
+    const trusted = begun + "1".repeat(64 * 1024 - 1);
+    expect(parse(trusted, true)).toMatchObject({ kind: "partial" });
+    expect(parse(`${trusted}11`, true)).toEqual({ kind: "fault", message });
+  });
+
+  test("in inline form may not be longer when its end has arrived", () => {
+    expect(parse(`${"x".repeat(MAX_PARSED_BYTES)}\n`).kind).toBe("command");
+    expect(parse(`${"x".repeat(MAX_PARSED_BYTES + 1)}\n`).kind).toBe("fault");
+    expect(parse(`${"x".repeat(MAX_PARSED_BYTES + 1)}\n`, true).kind).toBe("command");
   });
 
   test("in inline form is split at white space outside quotes", () => {

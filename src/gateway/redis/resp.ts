@@ -1,6 +1,6 @@
 // Reads the commands of a cache's clients, with the limits and the errors of the engine.
 // https://redis.io/docs/latest/develop/reference/protocol-spec/
-import { splitInline } from "./inline.ts";
+import { skipBlankLines, splitInline } from "./inline.ts";
 
 const STAR = 0x2a;
 const DOLLAR = 0x24;
@@ -36,19 +36,22 @@ const PARTIAL: Parsed = { kind: "partial", name: null };
  */
 export function parseCommand(bytes: Buffer, isTrusted: boolean): Parsed {
   if (bytes.length === 0) return PARTIAL;
-  return bytes[0] === STAR ? parseArray(bytes, isTrusted) : parseInline(bytes);
+  return bytes[0] === STAR ? parseArray(bytes, isTrusted) : parseInline(bytes, isTrusted);
 }
 
-function parseInline(bytes: Buffer): Parsed {
+function parseInline(bytes: Buffer, isTrusted: boolean): Parsed {
   const end = bytes.indexOf(LINE_FEED);
-  if (end < 0) return bytes.length > MAX_LINE_BYTES ? fault("too big inline request") : PARTIAL;
+  if ((end < 0 ? bytes.length : end) > lineLimit(0, isTrusted)) return fault("too big inline request");
+  if (end < 0) return PARTIAL;
   const lineEnd = bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
   const args = splitInline(bytes.toString("latin1", 0, lineEnd));
-  return args === null ? fault("unbalanced quotes in request") : { kind: "command", args, end: end + 1 };
+  if (args === null) return fault("unbalanced quotes in request");
+  const next = end + 1;
+  return { kind: "command", args, end: args.length > 0 ? next : skipBlankLines(bytes, next, bytes.length) };
 }
 
 function parseArray(bytes: Buffer, isTrusted: boolean): Parsed {
-  const header = readLength(bytes, 0);
+  const header = readLength(bytes, 0, isTrusted);
   if (header === "partial") return PARTIAL;
   if (header === "long") return fault("too big mbulk count string");
   const { value: count, end } = header;
@@ -69,7 +72,7 @@ function parseArray(bytes: Buffer, isTrusted: boolean): Parsed {
 }
 
 function readBulk(bytes: Buffer, at: number, isTrusted: boolean): { text: string; end: number } | Parsed {
-  const header = readLength(bytes, at);
+  const header = readLength(bytes, at, isTrusted);
   if (header === "partial") return PARTIAL;
   if (header === "long") return fault("too big bulk count string");
   if (bytes[at] !== DOLLAR) return fault(`expected '$', got '${String.fromCharCode(bytes[at] ?? 0)}'`);
@@ -85,11 +88,20 @@ function readBulk(bytes: Buffer, at: number, isTrusted: boolean): { text: string
 }
 
 /** Reads a line of one character and a length; `value` is null for a length that is no strict integer. */
-function readLength(bytes: Buffer, at: number): { value: number | null; end: number } | "partial" | "long" {
+function readLength(
+  bytes: Buffer,
+  at: number,
+  isTrusted: boolean,
+): { value: number | null; end: number } | "partial" | "long" {
   const end = bytes.indexOf(CARRIAGE_RETURN, at);
-  if (end < 0) return bytes.length - at > MAX_LINE_BYTES ? "long" : "partial";
+  if (end < 0) return bytes.length > lineLimit(at, isTrusted) ? "long" : "partial";
   if (end + 2 > bytes.length) return "partial";
   return { value: strictInteger(bytes.toString("latin1", at + 1, end)), end: end + 2 };
+}
+
+/** The byte of a command by which a line that begins at `at` has to end; before a login it bounds the memory. */
+function lineLimit(at: number, isTrusted: boolean): number {
+  return isTrusted ? at + MAX_LINE_BYTES : MAX_PARSED_BYTES;
 }
 
 /** Parses a 64-bit integer without plus sign, leading zeros or spaces; null for any other text. */

@@ -122,10 +122,12 @@ export class ClientSocket extends SocketStream implements ClientStream {
 
   /** The first message of the handshake, which stays unread; null when the client does not speak TLS. */
   async #clientHello(): Promise<ClientHello | null> {
-    for (let length = 1; ; length = this.unread.size + 1) {
-      await this.untilUnread(length);
+    for (let neededBytes = 1; ;) {
+      await this.untilUnread(neededBytes);
       const hello = readClientHello(this.unread.peek());
-      if (hello !== "partial") return hello === "other" ? null : hello;
+      if (hello === "other") return null;
+      if (!("neededBytes" in hello)) return hello;
+      ({ neededBytes } = hello);
     }
   }
 

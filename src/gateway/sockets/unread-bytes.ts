@@ -38,22 +38,25 @@ export class UnreadBytes {
   /** Exactly so many bytes from the front, which must be there. */
   takeExactly(length: number): Uint8Array {
     const [first] = this.#parts;
-    if (first !== undefined && first.length >= length) return this.take(length);
-    const whole = new Uint8Array(length);
-    for (let filled = 0; filled < length;) {
-      const part = this.take(length - filled);
-      whole.set(part, filled);
-      filled += part.length;
-    }
-    return whole;
+    // Many small parts would be moved up in the list for each part that is taken.
+    if (first !== undefined && first.length < length) this.#join();
+    return this.take(length);
   }
 
   /** All bytes, which stay here. */
   peek(): Uint8Array {
-    if (this.#parts.length > 1) {
-      const whole = this.takeExactly(this.#size);
-      this.add(whole);
-    }
+    this.#join();
     return this.#parts[0] ?? new Uint8Array();
+  }
+
+  #join(): void {
+    if (this.#parts.length < 2) return;
+    const whole = new Uint8Array(this.#size);
+    let filled = 0;
+    for (const part of this.#parts) {
+      whole.set(part, filled);
+      filled += part.length;
+    }
+    this.#parts = [whole];
   }
 }

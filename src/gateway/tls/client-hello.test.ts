@@ -29,21 +29,59 @@ test.each(["TLSv1.2", "TLSv1.3"] as const)("the names of a client of %s are read
   expect(readClientHello(await helloOf(versions))).toEqual({ serverName: null, protocols: [] });
 });
 
-test("a message that has arrived in part is partial, wherever it is cut", async () => {
+/** The same message in records with so many bytes of it. */
+function inRecordsOf(bytes: number, hello: Buffer): Buffer {
+  const records: Buffer[] = [];
+  for (let at = 5; at < hello.length; at += bytes) {
+    const part = hello.subarray(at, at + bytes);
+    records.push(Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part);
+  }
+  return Buffer.concat(records);
+}
+
+const most = (hello: Buffer) => inRecordsOf(Math.ceil((hello.length - 5) / 32), hello);
+
+test("a message that has arrived in part needs more bytes, wherever it is cut", async () => {
   const hello = await helloOf(NAMED);
-  for (let length = 0; length < hello.length; length++) {
-    expect(readClientHello(hello.subarray(0, length))).toBe("partial");
+  for (const whole of [hello, most(hello)]) {
+    for (let length = 0; length < whole.length; length++) {
+      const { neededBytes } = readClientHello(whole.subarray(0, length)) as { neededBytes: number };
+      expect(neededBytes).toBeGreaterThan(length);
+      expect(neededBytes).toBeLessThanOrEqual(whole.length);
+    }
+  }
+});
+
+test("a message is looked at twice for each record at most, however its bytes arrive", async () => {
+  const hello = await helloOf(NAMED);
+  for (const [whole, looks] of [
+    [hello, 4],
+    [most(hello), 66],
+  ] as const) {
+    let [neededBytes, count] = [1, 1];
+    for (;;) {
+      const read = readClientHello(whole.subarray(0, neededBytes));
+      if (typeof read === "string" || !("neededBytes" in read)) break;
+      ({ neededBytes } = read);
+      count += 1;
+    }
+    expect(neededBytes).toBe(whole.length);
+    expect(count).toBeLessThanOrEqual(looks);
   }
 });
 
 test("a message may be spread over several records", async () => {
   const hello = await helloOf(NAMED);
-  const records: Buffer[] = [];
-  for (let at = 5; at < hello.length; at += 3) {
-    const part = hello.subarray(at, at + 3);
-    records.push(Buffer.from([22, 3, 1, 0, part.length]), part);
-  }
-  expect(readClientHello(Buffer.concat(records))).toEqual(readClientHello(hello));
+  expect(readClientHello(most(hello))).toEqual(readClientHello(hello));
+});
+
+test("a message in very many records is no such message, before all of them have arrived", async () => {
+  const hello = await helloOf(NAMED);
+  const records = inRecordsOf(1, hello);
+  expect(readClientHello(records)).toBe("other");
+  const [before, beyond] = [31, 32].map((count) => readClientHello(records.subarray(0, count * 6)));
+  expect(before).toEqual({ neededBytes: 32 * 6 - 1 });
+  expect(beyond).toBe("other");
 });
 
 test.each([

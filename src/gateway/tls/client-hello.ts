@@ -16,18 +16,26 @@ const CLIENT_HELLO = 1;
 /** The largest record (RFC 8446, section 5.1), and far more than any client's first message. */
 const MAX_RECORD_BYTES = 16_384;
 const MAX_MESSAGE_BYTES = 16_384;
+/** Clients send the message in one record or in a few; the limit bounds the work for a client that has not logged in. */
+const MAX_RECORDS = 32;
 /** The client's version and random bytes. */
 const FIXED_BYTES = 34;
 const [SERVER_NAME, ALPN] = [0, 16];
 const HOST_NAME = 0;
 
+/** A message that has arrived in part. */
+export interface PartialHello {
+  /** How many bytes of the connection show more of it; fewer bytes show nothing new. */
+  neededBytes: number;
+}
+
 /**
  * Reads the message from the first bytes of a connection.
- * @returns `partial` when more bytes have to arrive, `other` when the bytes are no such message.
+ * @returns `other` when the bytes are no such message.
  */
-export function readClientHello(bytes: Uint8Array): ClientHello | "partial" | "other" {
+export function readClientHello(bytes: Uint8Array): ClientHello | PartialHello | "other" {
   const message = messageIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  if (typeof message === "string") return message;
+  if (!Buffer.isBuffer(message)) return message;
   try {
     return namesIn(new Cursor(message));
   } catch (error) {
@@ -37,27 +45,30 @@ export function readClientHello(bytes: Uint8Array): ClientHello | "partial" | "o
 }
 
 /** The message without its header; it may be spread over several records. */
-function messageIn(bytes: Buffer): Buffer | "partial" | "other" {
+function messageIn(bytes: Buffer): Buffer | PartialHello | "other" {
   const parts: Buffer[] = [];
-  let [at, found] = [0, 0];
-  for (;;) {
+  let [at, found, end] = [0, 0, MESSAGE_HEADER_BYTES];
+  while (parts.length < MAX_RECORDS) {
     const [type] = bytes.subarray(at);
     if (type !== undefined && type !== HANDSHAKE_RECORD) return "other";
-    if (bytes.length < at + RECORD_HEADER_BYTES) return "partial";
+    const start = at + RECORD_HEADER_BYTES;
+    if (bytes.length < start) return { neededBytes: start };
     const length = bytes.readUInt16BE(at + 3);
     if (bytes[at + 1] !== 3 || length === 0 || length > MAX_RECORD_BYTES) return "other";
-    const part = bytes.subarray(at + RECORD_HEADER_BYTES, at + RECORD_HEADER_BYTES + length);
+    const part = bytes.subarray(start, start + length);
+    const before = found;
     parts.push(part);
     found += part.length;
-    if (found >= MESSAGE_HEADER_BYTES) {
-      const whole = parts.length === 1 ? part : Buffer.concat(parts);
-      const end = MESSAGE_HEADER_BYTES + whole.readUIntBE(1, 3);
-      if (whole[0] !== CLIENT_HELLO || end > MAX_MESSAGE_BYTES) return "other";
-      if (found >= end) return whole.subarray(MESSAGE_HEADER_BYTES, end);
+    if (before < MESSAGE_HEADER_BYTES && found >= MESSAGE_HEADER_BYTES) {
+      const header = Buffer.concat(parts, MESSAGE_HEADER_BYTES);
+      end += header.readUIntBE(1, 3);
+      if (header[0] !== CLIENT_HELLO || end > MAX_MESSAGE_BYTES) return "other";
     }
-    if (part.length < length) return "partial";
-    at += RECORD_HEADER_BYTES + length;
+    if (found >= end) return Buffer.concat(parts, end).subarray(MESSAGE_HEADER_BYTES);
+    if (part.length < length) return { neededBytes: start + Math.min(length, end - before) };
+    at = start + length;
   }
+  return "other";
 }
 
 function namesIn(hello: Cursor): ClientHello {
