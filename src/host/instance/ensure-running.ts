@@ -11,7 +11,7 @@ import type { EngineRunner } from "../engine/runner.ts";
 import type { Runnable } from "../engine/runner-parts.ts";
 import type { FailureHandler } from "../engine/failure-handler.ts";
 import type { SleepCycle } from "../sleep/sleep-cycle.ts";
-import type { StartLimiter } from "../engine/start-limiter.ts";
+import { startOwnerOf, type StartLimiter, type StartRequest } from "../engine/start-limiter.ts";
 import type { InstanceLifecycle } from "../lifecycle/machine.ts";
 import { isAdoptionDue } from "../manifest/spec-change.ts";
 import { isApplied, isSleeping } from "../lifecycle/state.ts";
@@ -25,6 +25,8 @@ export interface EnsureRunningParts {
   sleep: SleepCycle;
   failures: FailureHandler;
   starts: StartLimiter;
+  /** Aborted when the engine is to be stopped or let go. */
+  leaving: AbortSignal;
   origin: Pick<InstanceOrigin, "failure">;
   /** Ends the copy of the data that a start is about to change. */
   makeWay(): Promise<void>;
@@ -73,7 +75,7 @@ async function runningEngine(
   if (file.manifest?.state === "changed" || runnable.engine.isOutdated?.(runnable.context))
     await stopPrevious(parts, runnable);
   const found = runner.process;
-  if (found === null) return await start(parts, isUrgent);
+  if (found === null) return await start(parts, { owner: startOwnerOf(manifest.spec), isUrgent });
   address.admit();
   if (lifecycle.state.name !== "running") {
     lifecycle.report({ type: "launching" });
@@ -101,14 +103,17 @@ async function stopPrevious(
   await file.change({ state: "awake" });
 }
 
-async function start(parts: EnsureRunningParts, isUrgent: boolean): Promise<Running> {
-  const { lifecycle, file, runner, sleep, starts } = parts;
+async function start(
+  parts: EnsureRunningParts,
+  request: Pick<StartRequest, "owner" | "isUrgent">,
+): Promise<Running> {
+  const { lifecycle, file, runner, sleep, starts, leaving } = parts;
   lifecycle.report({ type: "launching" });
   await failpoint("host.start.due");
   // Before a place is taken, since the other instance may wait for one.
   await parts.makeWay();
   await parts.adopt();
-  const leave = await starts.enter(isUrgent);
+  const leave = await starts.enter({ ...request, signal: leaving });
   try {
     await sleep.takeAddress();
     const { manifest } = file;

@@ -1,13 +1,15 @@
 // An instance that is removed, stopped or let go while another request waits or its engine is busy.
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { Host } from "../host.ts";
 import { instanceFolder } from "../os/layout.ts";
 import { lockHolders } from "../os/locks.ts";
 import { readManifest } from "../manifest/manifest.ts";
 import { Runner } from "../engine/runner.ts";
+import { StartLimiter } from "../engine/start-limiter.ts";
 import { WarmPool } from "../provisioning/warm-pool.ts";
 import { createLog } from "../../lib/log.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { customerDatabase, sleepySpec, TestHosts, type TestGateway } from "../test-support.ts";
 
 let hosts: TestHosts;
@@ -30,6 +32,21 @@ test("a suspension that was requested before the host leaves does not happen", a
   host.release();
   expect(await suspended).toBe(`${spec.id} is being stopped.`);
   expect(hosts.pidsOf(spec.id)).toEqual(pids);
+});
+
+test("an instance that is removed gives up its wait for a start", async () => {
+  const waiting = Promise.withResolvers<void>();
+  const limiter = spyOn(StartLimiter.prototype, "enter").mockImplementation(({ signal }) => {
+    waiting.resolve();
+    return unlessAborted(new Promise(() => {}), signal);
+  });
+  const spec = sleepySpec("cache");
+  const ensured = host.ensure(spec);
+  await waiting.promise;
+  await host.remove(spec.id);
+  limiter.mockRestore();
+  expect(await ensured).toMatchObject({ lastError: null });
+  expect(host.observe(spec.id).state).toBe("absent");
 });
 
 test("an engine is not stopped for a suspension after its host has let go of it", async () => {
