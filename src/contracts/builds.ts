@@ -33,6 +33,8 @@ export const buildSpecSchema = z.strictObject({
   release: z.exactOptional(safeIdSchema),
   /** Its user and its cache are those of the environment. */
   environment: safeIdSchema,
+  /** The organization whose turn its build takes; left out in orders of an earlier Pilvi. */
+  organization: z.exactOptional(safeIdSchema),
   runtime: runtimeSchema,
   /** Commands of the plan, one after the other; the first failure ends them. */
   steps: z.array(z.strictObject({ name: stepName, command: stepCommand })).check(z.maxLength(16)),

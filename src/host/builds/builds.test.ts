@@ -144,13 +144,30 @@ test("a cancel that comes while the order is being kept ends the build", async (
   expect(host.host.builds.observe(id)).toMatchObject({ state: "cancelled" });
 });
 
-test("builds run in the order of their coming, and the same order is taken once", async () => {
+test("builds of an environment run in the order of their coming, and the same order is taken once", async () => {
   const first = await host.order({ steps: [{ name: "build", command: "sleep 0.3" }] }, {});
   const second = await host.order({}, {});
   const again = await host.order({ id: first.id }, {});
   expect(again.id).toBe(first.id);
   const ends = [await host.ended(first.id), await host.ended(second.id)].map(({ endedAt }) => endedAt ?? "");
   expect(ends).toEqual(ends.toSorted());
+});
+
+test("builds of other organizations come before the second of one, also after the host was restarted", async () => {
+  const paused = new ApplicationHost({ buildsAtOnce: 0 });
+  const next = new ApplicationHost({ buildsAtOnce: 1 }, paused.dataDir);
+  await paused.start();
+  const ids: string[] = [];
+  for (const organization of ["org-a", "org-a", "org-b"]) {
+    const build = await paused.order({ organization, environment: testId("env") }, {});
+    ids.push(build.id);
+  }
+  paused.host.release();
+  await next.start();
+  const builds = await Promise.all(ids.map((id) => next.ended(id)));
+  const begun = builds.toSorted((a, b) => (a.startedAt ?? "").localeCompare(b.startedAt ?? ""));
+  expect(begun.map(({ id }) => ids.indexOf(id))).toEqual([0, 2, 1]);
+  await next.close();
 });
 
 test("a version of Node.js that is not there is refused with the versions that are", async () => {

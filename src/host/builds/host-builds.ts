@@ -18,6 +18,7 @@ import { buildFolder, deleteRelease, readBuild, readRelease, writeBuild } from "
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
 import { interruption } from "./build-failures.ts";
+import { BuildQueue, type BegunBuild } from "./build-queue.ts";
 import { BuildStages } from "./build-stage.ts";
 import { BuildRun, type BuildParts } from "./build-run.ts";
 import { Receipts } from "./receipts.ts";
@@ -27,9 +28,6 @@ import { formerBuilds } from "./former-builds.ts";
 export const MAX_QUEUED = 200;
 
 const LOG_CHECK_MS = 10;
-
-/** The most commands that run at once beside the builds, for each build that may run: they mostly wait for others. */
-const COMMANDS_FOR_BUILD = 8;
 
 /** What this part asks of the host. */
 export interface HostBuildsParts extends BuildParts {
@@ -42,10 +40,9 @@ export interface HostBuildsParts extends BuildParts {
 export class HostBuilds {
   readonly #parts: HostBuildsParts;
   readonly #stages: BuildStages;
-  readonly #atOnce: number;
   readonly #remover: TreeRemover;
   readonly #builds = new Map<string, Build>();
-  readonly #queue: string[] = [];
+  readonly #queue: BuildQueue;
   readonly #running = new Map<string, { run: BuildRun; ended: Promise<void> }>();
   /** The release of each run of commands that has not ended. */
   readonly #releases = new Map<string, string>();
@@ -56,7 +53,7 @@ export class HostBuilds {
     this.#parts = parts;
     this.#stages = new BuildStages(parts);
     this.#remover = new TreeRemover(parts.log);
-    this.#atOnce = parts.buildsAtOnce ?? Math.max(1, Math.floor(availableParallelism() / 2));
+    this.#queue = new BuildQueue(parts.buildsAtOnce ?? Math.max(1, Math.floor(availableParallelism() / 2)));
   }
 
   /** Takes up the builds of an earlier host: what waited goes on, and what ran has failed. */
@@ -66,8 +63,7 @@ export class HostBuilds {
       this.#builds.set(build.id, build);
       if (build.state === "queued" && spec.release !== undefined) this.#releases.set(build.id, spec.release);
     }
-    const waiting = kept.filter(({ build }) => build.state === "queued").map(({ build }) => build);
-    this.#queue.push(...waiting.sort((a, b) => a.queuedAt.localeCompare(b.queuedAt)).map(({ id }) => id));
+    this.#queue.load(kept);
     this.#next();
     await this.#prune();
   }
@@ -86,7 +82,7 @@ export class HostBuilds {
     const { id, environment, release } = order.spec;
     const known = this.#builds.get(id);
     if (known !== undefined) return known;
-    if (this.#queue.length >= MAX_QUEUED) throw new BusyError("Too many builds wait on this host.");
+    if (this.#queue.size >= MAX_QUEUED) throw new BusyError("Too many builds wait on this host.");
     if (release !== undefined && this.release(release)?.environment !== environment)
       throw new PublicError(`The release ${release} of ${environment} is not on this host.`);
     try {
@@ -124,7 +120,7 @@ export class HostBuilds {
     if (release !== undefined) this.#releases.set(id, release);
     await writeBuild(folder, { build, spec: order.spec });
     await failpoint("host.build.queued");
-    this.#queue.push(id);
+    this.#queue.add(order.spec);
     this.#next();
     return build;
   }
@@ -216,7 +212,7 @@ export class HostBuilds {
   async #cancelQueued(build: Build): Promise<Build> {
     const folder = buildFolder(this.#parts.dataDir, build.id);
     const file = readBuild(folder);
-    this.#queue.splice(0, this.#queue.length, ...this.#queue.filter((id) => id !== build.id));
+    this.#queue.remove(build.id);
     this.#releases.delete(build.id);
     const cancelled: Build = { ...build, state: "cancelled", endedAt: new Date().toISOString() };
     this.#builds.set(build.id, cancelled);
@@ -227,42 +223,28 @@ export class HostBuilds {
 
   #next(): void {
     while (!this.#isLeaving) {
-      const at = this.#queue.findIndex((id) => this.#hasRoomFor(id));
-      const [id] = at < 0 ? [] : this.#queue.splice(at, 1);
-      if (id === undefined) return;
-      this.#begin(id);
+      const begun = this.#queue.begin();
+      if (begun === null) return;
+      this.#begin(begun);
     }
   }
 
-  /** A command does not wait for builds, nor a build for commands, nor the first of an environment for any other. */
-  #hasRoomFor(id: string): boolean {
-    const isCommand = (each: string) => this.#releases.has(each);
-    if (isCommand(id) && this.#isFirstCommand(id)) return true;
-    const others = this.#running.keys().filter((each) => isCommand(each) === isCommand(id));
-    const most = isCommand(id) ? this.#atOnce * COMMANDS_FOR_BUILD : this.#atOnce;
-    return [...others].length < most;
-  }
-
-  #isFirstCommand(id: string): boolean {
-    const environment = this.#builds.get(id)?.environment;
-    const running = [...this.#running].filter(([each]) => this.#releases.has(each));
-    return !running.some(([, { run }]) => run.spec.environment === environment);
-  }
-
-  #begin(id: string): void {
+  #begin(begun: BegunBuild): void {
+    const { id } = begun;
     const folder = buildFolder(this.#parts.dataDir, id);
     const file = existsSync(folder.file) ? readBuild(folder) : null;
-    if (file === null) return;
+    if (file === null) return begun.end();
     const run = new BuildRun(this.#parts, this.#stages, folder, file);
     const ended = run.run().catch((error: unknown) => {
       this.#parts.log.error({ error, build: id }, "the state of a build could not be kept");
     });
-    const over = this.#whenEnded(id, run, ended);
+    const over = this.#whenEnded(begun, run, ended);
     this.#running.set(id, { run, ended: over });
   }
 
-  async #whenEnded(id: string, run: BuildRun, ended: Promise<void>): Promise<void> {
+  async #whenEnded({ id, end }: BegunBuild, run: BuildRun, ended: Promise<void>): Promise<void> {
     await ended;
+    end();
     this.#builds.set(id, run.build);
     this.#running.delete(id);
     this.#releases.delete(id);

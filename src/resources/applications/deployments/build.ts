@@ -67,6 +67,7 @@ function specOf(context: KindContext, { environment, deployment, plan }: BuildPa
   return {
     id: deployment.id,
     environment: environment.id,
+    organization: environment.organizationId,
     runtime: buildRuntime(plan),
     ...(served !== null && { served }),
     steps: steps.map(({ name, ...step }) => ({ name, command: commandOf(step, plan) })),
