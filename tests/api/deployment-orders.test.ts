@@ -1,10 +1,15 @@
 // The reconciler of deployments, and orders of builds that their host cannot take now.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BusyError } from "../../src/lib/errors.ts";
+import { claim, complete } from "../../src/reconciler/queue.ts";
+import { beginDeployment } from "../../src/resources/applications/deployments/begin.ts";
+import { lockDeployable } from "../../src/resources/applications/deployments/create.ts";
 import type { DeploymentResource } from "../../src/resources/applications/deployments/schema.ts";
 import { reconcileDeployment } from "../../src/resources/applications/deployments/reconciler.ts";
 import { writeDeploymentStatus } from "../../src/resources/applications/deployments/store.ts";
+import { loadEnvironment } from "../../src/resources/applications/environments/store.ts";
 import { SourceRefusal } from "../../src/sources/faults.ts";
+import type { Transaction } from "../../src/store/database.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
 import { deploymentsOf, newApplication, RUNTIMES, upload } from "../support/api/applications-api.ts";
 
@@ -66,6 +71,32 @@ async function deployed() {
   };
 }
 
+/** Runs the work of a deployment as the loop does. @returns the write of its outcome, with the end of the work. */
+async function takeWork(id: string): Promise<(tx: Transaction) => Promise<void>> {
+  const jobs = await claim(api.db, 1, { hostIds: [api.host.id], kinds: { among: ["deployments"] } }, 100);
+  const job = jobs.find((each) => each.id === id);
+  if (job === undefined) throw new Error(`the work of ${id} is not due`);
+  const { result, write } = await reconcileDeployment(api.context)(id, new AbortController().signal);
+  return async (tx) => {
+    if ((await complete(tx, 1, job, result)) === "given") await write?.(tx);
+  };
+}
+
+/** Does a task in a transaction, which stays open until the returned function is called. */
+async function heldOpen(task: (tx: Transaction) => Promise<unknown>): Promise<() => Promise<void>> {
+  const [done, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const over = api.db.begin(async (tx) => {
+    await task(tx);
+    done.resolve();
+    await commit.promise;
+  });
+  await Promise.race([done.promise, over]);
+  return async () => {
+    commit.resolve();
+    await over;
+  };
+}
+
 test("a source that cannot be sent fails its deployment with the reason", async () => {
   const deployment = await deployed();
   api.host.driver.build = () => Promise.reject(new SourceRefusal("The files could not be read."));
@@ -102,4 +133,28 @@ test("a deployment that was cancelled leaves no order that its host is still rec
   removed.length = 0;
   await run();
   expect(removed).toEqual([id, `${id}-deploy`]);
+});
+
+test("a deployment that begins while the deployment before it fails looks again by itself", async () => {
+  api.host.driver.build = () => Promise.reject(new SourceRefusal("The files could not be read."));
+  const { environmentId } = await newApplication(api);
+  const first = (await upload(api, `/environments/${environmentId}/uploads`)).body.data.id;
+  const found = await loadEnvironment(api.db, environmentId);
+  if (found === undefined) throw new Error("there is no environment");
+  const writeFailure = await takeWork(first);
+  let second = "";
+  const commitSecond = await heldOpen(async (tx) => {
+    const environment = await lockDeployable(tx, found.organizationId, environmentId);
+    const order = { environment, commit: null, initiatorId: null, releaseOf: null };
+    second = await beginDeployment(tx, order);
+  });
+  // The end of the first does not see the second, and the run of the second does not see that end.
+  const commitFailure = await heldOpen(writeFailure);
+  await commitSecond();
+  await api.db.begin(await takeWork(second));
+  await commitFailure();
+  expect(await readDeployment(first)).toMatchObject({ status: "failed" });
+  expect(await readDeployment(second)).toMatchObject({ status: "pending" });
+  const [work] = await api.db`select run_at < 'infinity' as "looksAgain" from work where id = ${second}`;
+  expect(work).toEqual({ looksAgain: true });
 });

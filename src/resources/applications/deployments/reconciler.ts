@@ -28,6 +28,9 @@ const MAX_BUILDS_OF_ORGANIZATION = 16;
 /** The pause before a deployment looks again whether it is its turn. */
 const TURN_MS = 2_000;
 
+/** The pause before a deployment that waits for another looks again by itself. */
+const WAITING_MS = 5_000;
+
 /** The pause before a release that is in use is removed. */
 const IN_USE_MS = 1_000;
 
@@ -51,8 +54,7 @@ export function reconcileDeployment(context: KindContext): Reconcile {
     const parts = { application, environment, deployment, host: hosts.of(environment.hostId) };
     if (isEnd(deployment.status)) return await endBuild(parts);
     if (deployment.status.startsWith("deployment.")) return { result: "gone" };
-    // The end of the deployment before has this one looked at again.
-    if ((await openDeployment(db, environment.id))?.id !== id) return { result: { settled: true } };
+    if ((await openDeployment(db, environment.id))?.id !== id) return waitingOutcome();
     if ((await buildsAhead(db, environment.organizationId, id)) >= MAX_BUILDS_OF_ORGANIZATION)
       return { result: { settled: false, retryMs: TURN_MS, lastError: null } };
     try {
@@ -134,6 +136,14 @@ function readyToRollOut({ deployment, environment }: DeploymentParts): Outcome {
       else await enqueueDeployment(tx, deployment.id, environment.hostId);
     },
   };
+}
+
+/**
+ * The end of the deployment before has this one looked at again. It looks by itself as well, since a deployment whose
+ * transaction ends at the same time is not seen by that end.
+ */
+function waitingOutcome(): Outcome {
+  return { result: { settled: true, againAt: new Date(Date.now() + WAITING_MS) } };
 }
 
 function failedOutcome(
