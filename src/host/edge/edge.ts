@@ -242,9 +242,17 @@ export class Edge {
     // Before the routes were read, a running edge would lose all that it has.
     if (!this.#isStarted) return;
     this.#isStale = true;
-    this.#sync ??= this.#bring().finally(() => {
-      this.#sync = null;
-    });
+    this.#sync ??= this.#bring().finally(() => this.#endSync());
+  }
+
+  /**
+   * Begins again for a change that came after the last look of `#bring`, which its caller awaits along. An edge that takes
+   * no routes is not asked without end, since each run takes the mark of such a change away.
+   */
+  async #endSync(): Promise<void> {
+    this.#sync = null;
+    if (this.#isStale) this.#begin();
+    await this.#sync;
   }
 
   /** Brings the running edge to the routes, again as long as they change meanwhile. */
