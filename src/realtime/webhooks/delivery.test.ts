@@ -1,7 +1,6 @@
 // Delivery to a customer's server that fails, is slow or is gone.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Webhook } from "../../contracts/websocket-application.ts";
 import { HookServer, signatureOf, startWebhooks, temporaryFolder, until } from "./test-support.ts";
 import type { WebhooksOptions } from "./index.ts";
@@ -48,6 +47,18 @@ async function closedPort(): Promise<number> {
   const { port } = listener.address() as AddressInfo;
   await new Promise((resolve) => listener.close(resolve));
   return port;
+}
+
+/** A server that answers in bytes of its own. */
+async function rawServer(serve: (socket: Socket) => void) {
+  const listener = createServer((socket) => {
+    socket.on("error", () => undefined);
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.address() as AddressInfo;
+  const close = () => new Promise((resolve) => listener.close(resolve));
+  return { url: `http://127.0.0.1:${port}/`, close };
 }
 
 test("failed batches are tried again in order, with growing pauses, signed with the secret of the moment", async () => {
@@ -216,9 +227,8 @@ test("the waiting batches of all applications share a limit, and each applicatio
 
 test("a kept connection that the server closed is not a failure", async () => {
   let answers = 0;
-  const rude = createServer((socket) => {
+  const rude = await rawServer((socket) => {
     let requests = 0;
-    socket.on("error", () => undefined);
     socket.on("data", () => {
       requests += 1;
       if (requests > 1) return socket.destroy();
@@ -226,53 +236,65 @@ test("a kept connection that the server closed is not a failure", async () => {
       return socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     });
   });
-  await new Promise<void>((resolve) => rude.listen(0, "127.0.0.1", resolve));
-  const { port } = rude.address() as AddressInfo;
-  const { webhooks, counters, miss } = start([`http://127.0.0.1:${port}/`]);
+  const { webhooks, counters, miss } = start([rude.url]);
   for (let count = 1; count <= 3; count += 1) {
     miss(`cache-${count}`);
     await until(() => counters.delivered === count);
   }
   expect({ answers, failed: counters.failed }).toEqual({ answers: 3, failed: 0 });
   await webhooks.close();
-  await new Promise((resolve) => rude.close(resolve));
+  await rude.close();
 });
 
 test("an endless answer costs its connection, and not the memory", async () => {
   let closed = false;
-  const endless = createServer((socket) => {
+  const endless = await rawServer((socket) => {
     const more = () => {
       if (!socket.destroyed) socket.write("x".repeat(65_536), more);
     };
-    socket.on("error", () => undefined);
     socket.on("close", () => (closed = true));
     socket.once("data", () => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n");
       more();
     });
   });
-  await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
-  const { port } = endless.address() as AddressInfo;
-  const { webhooks, counters, miss } = start([`http://127.0.0.1:${port}/`]);
+  const { webhooks, counters, miss } = start([endless.url]);
   miss("a");
   await until(() => counters.delivered === 1 && closed);
   await webhooks.close();
-  await new Promise((resolve) => endless.close(resolve));
+  await endless.close();
 });
 
 test("an answer with 2xx is a success even when its body never ends", async () => {
-  const stalling = createServer((socket) => {
-    socket.on("error", () => undefined);
+  const stalling = await rawServer((socket) => {
     socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
   });
-  await new Promise<void>((resolve) => stalling.listen(0, "127.0.0.1", resolve));
-  const { port } = stalling.address() as AddressInfo;
-  const { webhooks, clock, counters, miss } = start([`http://127.0.0.1:${port}/`]);
+  const { webhooks, clock, counters, miss } = start([stalling.url]);
   miss("a");
   await until(() => {
     clock.advance(100);
     return counters.delivered === 1;
   });
   await webhooks.close();
-  await new Promise((resolve) => stalling.close(resolve));
+  await stalling.close();
+});
+
+test("an answer with 101 is a failure that gives up its place and its connection", async () => {
+  let [answers, open] = [0, 0];
+  const upgrading = await rawServer((socket) => {
+    open += 1;
+    socket.on("close", () => (open -= 1));
+    socket.on("data", () => {
+      answers += 1;
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    });
+  });
+  const urls = [1, 2, 3, 4].map((each) => `${upgrading.url}${each}`);
+  const { webhooks, counters, miss, afterFailures } = start([...urls, server.url("/works")]);
+  miss("a");
+  await until(() => counters.delivered === 1);
+  await afterFailures(4);
+  await until(() => answers > 4 && open === 0);
+  await webhooks.close();
+  await upgrading.close();
 });

@@ -92,9 +92,17 @@ export class Sender {
       discard(response);
       response.on("close", () => end(outcomeOfStatus(response.statusCode ?? 0)));
     });
+    request.on("upgrade", ({ statusCode = 0 }, socket) => {
+      socket.destroy();
+      end(outcomeOfStatus(statusCode));
+    });
     // The status decides, even when the rest of the answer does not come.
     request.on("error", (error) =>
       end(status === null ? outcomeOfError(error, request) : outcomeOfStatus(status)),
+    );
+    // Each request ends with this event, some with no other.
+    request.on("close", () =>
+      end(status === null ? outcomeOfError(new Error("closed"), request) : outcomeOfStatus(status)),
     );
     request.end(body);
     return promise;
