@@ -162,8 +162,22 @@ describe("reported misses", () => {
 
   test("are bounded; the oldest go first", () => {
     const reported = misses();
-    for (let i = 0; i <= 50_000; i++) reported.add(`c${i}`);
-    expect([reported.add("c1"), reported.add("c50000"), reported.add("c0")]).toEqual([false, false, true]);
+    for (let i = 0; i <= 100_000; i++) reported.add(`c${i}`);
+    expect([reported.add("c1"), reported.add("c100000"), reported.add("c0")]).toEqual([false, false, true]);
+  });
+
+  test("are those of an application alone, but bounded for all applications of a cluster together", () => {
+    const ids = ["3", "4", "5"];
+    const network = new TestCluster(...ids.map((appId) => ({ id: appId, appId, key: appId })));
+    const reports = (appId: string, channel: string) => {
+      network.cluster.applicationByAppId(appId)?.reportMiss(channel);
+      return network.takeEvents().length;
+    };
+    expect(ids.map((appId) => reports(appId, "cache-a"))).toEqual([1, 1, 1]);
+    network.cluster.applicationByAppId("3")?.publish("cache-a", "e", "1");
+    expect(ids.map((appId) => reports(appId, "cache-a"))).toEqual([1, 0, 0]);
+    for (const appId of ids) for (let i = 0; i < 40_000; i++) reports(appId, `cache-${i}`);
+    expect([reports("5", "cache-0"), reports("3", "cache-0")]).toEqual([0, 1]);
   });
 });
 

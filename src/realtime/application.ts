@@ -12,17 +12,24 @@ import { ORIGIN_REFUSED } from "./protocol/close-codes.ts";
 import { eventFrame, subscriptionCount } from "./protocol/frames.ts";
 import { COUNT_THRESHOLD, LARGE_COUNT_INTERVAL_MS, SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
 import { isOriginAllowed } from "./protocol/origins.ts";
-import { ReportedMisses } from "./reported-misses.ts";
+import type { ReportedMisses } from "./reported-misses.ts";
+import type { SharedCount } from "./shared-count.ts";
 import type { Publish } from "./transport.ts";
 import { Users } from "./users.ts";
 
 /** The parts of an application that its cluster gives it. */
-interface ApplicationParts {
+interface ApplicationParts extends SharedParts {
   publish: Publish;
   events: ApplicationEvents;
   counters: Counters;
-  /** Shared by all applications of the cluster. */
+}
+
+/** Shared by all applications of the cluster. */
+export interface SharedParts {
   clientBudget: ClientBudget;
+  /** The occupied channels. */
+  clusterChannels: SharedCount;
+  reportedMisses: ReportedMisses;
 }
 
 export class Application {
@@ -31,10 +38,11 @@ export class Application {
   readonly connections = new Map<string, Connection>();
   readonly counters: Counters;
   readonly clientBudget: ClientBudget;
+  readonly clusterChannels: SharedCount;
   /** Null while nobody watches, so that an event then costs no more than this question. */
   debug: DebugTap | null = null;
   readonly #lastEvents = new LastEvents();
-  readonly #reportedMisses = new ReportedMisses();
+  readonly #reportedMisses: ReportedMisses;
   readonly #publish: Publish;
   readonly #channels = new Map<string, Channel>();
   #config: WebSocketApplication;
@@ -42,12 +50,14 @@ export class Application {
   /** When the next secret expires, in milliseconds. */
   #secretsChangeAt = 0;
 
-  constructor(config: WebSocketApplication, { publish, events, counters, clientBudget }: ApplicationParts) {
+  constructor(config: WebSocketApplication, parts: ApplicationParts) {
     this.#config = config;
-    this.#publish = publish;
-    this.events = events;
-    this.counters = counters;
-    this.clientBudget = clientBudget;
+    this.#publish = parts.publish;
+    this.events = parts.events;
+    this.counters = parts.counters;
+    this.clientBudget = parts.clientBudget;
+    this.clusterChannels = parts.clusterChannels;
+    this.#reportedMisses = parts.reportedMisses;
   }
 
   get config(): WebSocketApplication {
@@ -122,8 +132,9 @@ export class Application {
   occupy(name: string, kind: ChannelKind): Channel {
     const known = this.#channels.get(name);
     if (known !== undefined) return known;
-    const channel = new Channel(name, kind, `${this.#config.id}/${name}`);
+    const channel = new Channel(name, kind, this.#inCluster(name));
     this.#channels.set(name, channel);
+    this.clusterChannels.count += 1;
     this.debug?.channel("channelOccupied", name);
     this.events.channelOccupied(name);
     return channel;
@@ -133,6 +144,7 @@ export class Application {
   vacate(channel: Channel): void {
     if (channel.countTimer !== null) clearTimeout(channel.countTimer);
     this.#channels.delete(channel.name);
+    this.clusterChannels.count -= 1;
     if (!channel.kind.isPresence) this.events.subscriptionCount(channel.name, 0, channel.reportedCount);
     this.debug?.channel("channelVacated", channel.name);
     this.events.channelVacated(channel.name);
@@ -156,7 +168,7 @@ export class Application {
     const kind = channel?.kind ?? channelKindOf(channelName);
     if (kind?.isCache === true) {
       this.#lastEvents.set(channelName, name, data);
-      this.#reportedMisses.delete(channelName);
+      this.#reportedMisses.delete(this.#inCluster(channelName));
     }
     if (channel === undefined) return;
     const frame = eventFrame(channelName, name, data);
@@ -173,7 +185,7 @@ export class Application {
 
   /** Notifies the application that a subscriber of a cache channel found no event, unless it knows. */
   reportMiss(channel: string): void {
-    if (this.#reportedMisses.add(channel)) this.events.cacheMiss(channel);
+    if (this.#reportedMisses.add(this.#inCluster(channel))) this.events.cacheMiss(channel);
   }
 
   /** Closes the connections of a signed-in user. @returns how many there were. */
@@ -189,6 +201,11 @@ export class Application {
     const waitMs = channel.countSentAt + intervalMs - performance.now();
     if (waitMs <= 0) return this.#sendCount(channel);
     channel.countTimer = setTimeout(() => this.#sendCount(channel), waitMs);
+  }
+
+  /** The name of a channel among the channels of all applications of the cluster. */
+  #inCluster(channel: string): string {
+    return `${this.#config.id}/${channel}`;
   }
 
   #sendCount(channel: Channel): void {

@@ -1,5 +1,5 @@
 // All applications of one cluster: which clients are let in, and what a new configuration changes.
-import { Application } from "./application.ts";
+import { Application, type SharedParts } from "./application.ts";
 import { ClientBudget } from "./client-budget.ts";
 import type { ClusterConfig } from "../contracts/realtime.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
@@ -16,8 +16,10 @@ import {
   type CloseReason,
 } from "./protocol/close-codes.ts";
 import { connectionEstablished } from "./protocol/frames.ts";
+import { CLUSTER_CHANNELS, CLUSTER_CHANNELS_PER_CONNECTION } from "./protocol/limits.ts";
 import { isOriginAllowed } from "./protocol/origins.ts";
 import { newSocketId } from "./protocol/socket-id.ts";
+import { ReportedMisses } from "./reported-misses.ts";
 import type { Publish, Transport } from "./transport.ts";
 
 /** The request of a client that connects. */
@@ -32,6 +34,11 @@ export interface Handshake {
 export class Cluster {
   /** Renewed with each check of the buffers. */
   readonly clientBudget = new ClientBudget();
+  readonly #shared: SharedParts = {
+    clientBudget: this.clientBudget,
+    clusterChannels: { count: 0, max: 0 },
+    reportedMisses: new ReportedMisses(),
+  };
   readonly #publish: Publish;
   readonly #eventsOf: (application: WebSocketApplication) => ApplicationEvents;
   readonly #byId = new Map<string, Application>();
@@ -87,6 +94,7 @@ export class Cluster {
     this.#byKey = new Map(all.map((application) => [application.config.key, application]));
     this.#byAppId = new Map(all.map((application) => [application.config.appId, application]));
     this.#maxConnections = maxConnections;
+    this.#shared.clusterChannels.max = CLUSTER_CHANNELS + maxConnections * CLUSTER_CHANNELS_PER_CONNECTION;
     this.#closeSurplus();
   }
 
@@ -137,7 +145,7 @@ export class Cluster {
       publish: this.#publish,
       events: this.#eventsOf(config),
       counters: this.#counters.of(config.id),
-      clientBudget: this.clientBudget,
+      ...this.#shared,
     });
     this.#byId.set(config.id, application);
     return application;

@@ -1,9 +1,10 @@
 // The cache channels whose miss was reported, remembered also while a channel has no subscriber: otherwise each visitor
-// could have it reported again by coming back. Bounded apart from the last events, since every visitor can make up names.
+// could have it reported again by coming back. Bounded apart from the last events, since every visitor can make up names,
+// and for all applications of a cluster together, since they share its memory.
 import { CACHE_TTL_SECONDS } from "./protocol/limits.ts";
 
-/** The most that one application may keep; the misses that were reported longest ago go first. */
-const MAX_MISSES = 50_000;
+/** The most that a cluster keeps; the misses that were reported longest ago go first. */
+const MAX_MISSES = 100_000;
 
 export class ReportedMisses {
   /** When each miss is forgotten, in milliseconds; in the order of the reports. */
@@ -15,7 +16,10 @@ export class ReportedMisses {
     this.#now = now;
   }
 
-  /** @returns whether the miss is to be reported: its last report is long ago, or there was an event since. */
+  /**
+   * @param channel its name among the channels of all applications.
+   * @returns whether the miss is to be reported: its last report is long ago, or there was an event since.
+   */
   add(channel: string): boolean {
     const now = this.#now();
     if ((this.#expiresAt.get(channel) ?? now) > now) return false;

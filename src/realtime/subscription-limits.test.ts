@@ -1,8 +1,9 @@
 // How often clients may subscribe: alone, and together on a channel whose others are notified of each member.
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import type { Channel } from "./channel.ts";
-import { MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
-import { TestCluster, type TestClient } from "./test-support.ts";
+import { channelKindOf, type ChannelKind } from "./protocol/channel-name.ts";
+import { MAX_CHANNELS, MAX_SUBSCRIPTIONS } from "./protocol/limits.ts";
+import { applicationConfig, TestCluster, type Frame, type TestClient } from "./test-support.ts";
 
 const SUCCEEDED = "pusher_internal:subscription_succeeded";
 const FAILED = "pusher:subscription_error";
@@ -25,6 +26,37 @@ function enter(client: TestClient, id: number): string | undefined {
   client.says("pusher:unsubscribe", { channel: ROOM });
   return client.takeNames()[0];
 }
+
+/** Subscribes. @returns the answer. */
+function subscribes(client: TestClient, channel: string): Frame[] {
+  client.take();
+  client.says("pusher:subscribe", { channel });
+  return client.take();
+}
+
+test("a cluster has a bounded number of channels, which follows its connections", () => {
+  const network = new TestCluster();
+  const applications = ["one", "other"].map((id) => applicationConfig({ id, appId: id, key: id }));
+  network.cluster.configure({ maxConnections: 300, applications });
+  const fill = (appId: string, count: number) => {
+    const application = network.cluster.applicationByAppId(appId);
+    for (let i = 0; i < count; i++) application?.occupy(`c${i}`, channelKindOf("c") as ChannelKind);
+  };
+  const [first, late] = ["one", "other"].map((key) => network.connect({ path: `/app/${key}` })) as [
+    TestClient,
+    TestClient,
+  ];
+  fill("one", MAX_CHANNELS - 1);
+  expect(subscribes(first, "news")).toMatchObject([{ event: SUCCEEDED }]);
+  fill("other", 11_999);
+  expect(subscribes(late, "news")).toMatchObject([{ event: SUCCEEDED }]);
+  const refusal = { ...REFUSAL, data: { error: "At most 212000 channels a cluster", status: 4004 } };
+  expect(subscribes(late, "more")).toMatchObject([refusal]);
+  expect(subscribes(late, "c0")).toMatchObject([{ event: SUCCEEDED }]);
+  network.cluster.configure({ maxConnections: 300, applications: applications.slice(1) });
+  expect(subscribes(late, "more")).toMatchObject([{ event: SUCCEEDED }]);
+  expect(subscribes(late, "yet-more")).toMatchObject([refusal]);
+});
 
 describe("subscriptions", () => {
   beforeEach(() => void jest.useFakeTimers());

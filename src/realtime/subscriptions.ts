@@ -65,8 +65,11 @@ export function unsubscribeAll(connection: Connection): void {
 function limitOf(connection: Connection, name: string): string | null {
   const { application, channels } = connection;
   if (channels.size >= MAX_SUBSCRIPTIONS) return `At most ${MAX_SUBSCRIPTIONS} channels a connection`;
-  const isNew = application.channelCount >= MAX_CHANNELS && application.channel(name) === undefined;
-  if (isNew) return `At most ${MAX_CHANNELS} channels an application`;
+  const isNew = application.channel(name) === undefined;
+  if (isNew && application.channelCount >= MAX_CHANNELS)
+    return `At most ${MAX_CHANNELS} channels an application`;
+  const { count, max } = application.clusterChannels;
+  if (isNew && count >= max) return `At most ${max} channels a cluster`;
   return connection.takeSubscription() ? null : `At most ${SUBSCRIBES_PER_SECOND} subscriptions a second`;
 }
 

@@ -21,8 +21,8 @@ const versioned = z.looseObject({ version: z.literal(REALTIME_VERSION) });
 const OWN_OPEN_FILES = 128;
 
 /**
- * Memory of the server with its compiled code, of queues for slow clients and webhooks, and of bursts between two
- * garbage collections.
+ * Memory of the server with its compiled code, of channels, of queues for slow clients and webhooks, and of bursts between
+ * two garbage collections.
  */
 const OWN_MEMORY_BYTES = 768 * 1024 ** 2;
 /** A connection with its subscriptions, of which most clients have a few, and with a message that is not complete yet. */

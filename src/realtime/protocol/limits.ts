@@ -18,6 +18,12 @@ export const SUBSCRIBE_BURST = MAX_SUBSCRIPTIONS + 200;
 export const SUBSCRIBES_PER_SECOND = 20;
 /** Channels of one application that are occupied at a time: every client that knows its key can make up names. */
 export const MAX_CHANNELS = 200_000;
+/**
+ * Channels of all applications of a cluster that are occupied at a time: a cluster has memory of its own, which is as much
+ * as a single application may fill, and memory for each connection that it allows.
+ */
+export const CLUSTER_CHANNELS = 200_000;
+export const CLUSTER_CHANNELS_PER_CONNECTION = 40;
 /** How long a cache channel remembers its last event. */
 export const CACHE_TTL_SECONDS = 30 * 60;
 /** With more subscribers than this, a count is sent at most every `LARGE_COUNT_INTERVAL_MS`. */

@@ -10,6 +10,7 @@ import type { WebSocketApplication } from "../../contracts/websocket-application
 import { DebugStreams } from "../debug/streams.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "../heartbeat.ts";
 import { PublicError } from "../../lib/errors.ts";
+import type { SharedCount } from "../shared-count.ts";
 import { BUFFER_CHECK_INTERVAL_MS } from "../slow-consumers.ts";
 import { Webhooks, type Waiting } from "../webhooks/index.ts";
 import { SpoolFiles } from "../webhooks/spool-files.ts";
@@ -21,6 +22,8 @@ import type { Log } from "../../lib/line-log.ts";
 
 /** The most that may wait in the webhooks of all applications together, in memory and as much again on the disk. */
 const MAX_WAITING_BYTES = 64 * 1024 ** 2;
+/** The most departures that the webhooks of all applications hold back together, some hundred bytes each. */
+const MAX_HELD_DEPARTURES = 100_000;
 /** The file in which earlier versions kept series of their own. */
 const FORMER_METRICS_FILE = "metrics";
 
@@ -33,6 +36,7 @@ export class RealtimeServer implements Controlled {
   readonly #spools: SpoolFiles;
   readonly #counters: ClusterCounters;
   readonly #waiting: Waiting = { bytes: 0, maxBytes: MAX_WAITING_BYTES };
+  readonly #heldDepartures: SharedCount = { count: 0, max: MAX_HELD_DEPARTURES };
   readonly #backlog: Backlog;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #listener: Server<SocketData> | null = null;
@@ -104,6 +108,7 @@ export class RealtimeServer implements Controlled {
       allowPrivate: this.#config.allowPrivateWebhooks,
       counters: this.#counters.of(id),
       waiting: this.#waiting,
+      heldDepartures: this.#heldDepartures,
       debug: () => this.#cluster.applicationById(id)?.debug ?? null,
       log: this.#log.child({ application: id }),
     });

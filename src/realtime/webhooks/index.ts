@@ -3,6 +3,7 @@ import type { Log } from "../../lib/line-log.ts";
 import type { Webhook as WebhookConfig, WebhookEventType } from "../../contracts/websocket-application.ts";
 import type { DebugTap } from "../debug/tap.ts";
 import type { ApplicationEvents, ClientEvent } from "../events.ts";
+import type { SharedCount } from "../shared-count.ts";
 import type { Waiting, WebhookCounters } from "./batch.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { Departures } from "./departures.ts";
@@ -49,6 +50,8 @@ export interface WebhooksOptions {
   counters?: WebhookCounters;
   /** Shared by all applications of the process. */
   waiting: Waiting;
+  /** The departures that all applications of the process hold back. */
+  heldDepartures: SharedCount;
   /** Null while nobody watches the application. */
   debug?: () => DebugTap | null;
   log: Log;
@@ -97,7 +100,8 @@ export class Webhooks implements ApplicationEvents {
       log,
     };
     const emit = ({ event }: Departure) => this.#emit(event);
-    this.#departures = new Departures({ clock, holdMs: DEPARTURE_MS, emit });
+    const { heldDepartures: inCluster } = options;
+    this.#departures = new Departures({ clock, holdMs: DEPARTURE_MS, inCluster, emit });
   }
 
   /**

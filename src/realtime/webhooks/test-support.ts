@@ -143,6 +143,7 @@ export function startWebhooks(options: Partial<WebhooksOptions> & { spoolFile: s
     credentials: () => ({ key: "the key", secret: SECRET }),
     allowPrivate: true,
     waiting: { bytes: 0, maxBytes: Number.POSITIVE_INFINITY },
+    heldDepartures: { count: 0, max: Number.POSITIVE_INFINITY },
     log: createLog("realtime", "silent"),
     clock,
     ...options,
