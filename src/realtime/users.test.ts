@@ -1,9 +1,13 @@
 // Signing in, the channels of single users, watchlists, and ending a user's connections.
-import { describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { COUNT_THRESHOLD, LARGE_COUNT_INTERVAL_MS, WATCHLIST_INTERVAL_MS } from "./protocol/limits.ts";
 import { KEY, TestCluster, type TestClient } from "./test-support.ts";
 
 const WATCHLIST = "pusher_internal:watchlist_events";
 const ROOM = "presence-room";
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 function signedIn(network: TestCluster, user: Record<string, unknown>): TestClient {
   const client = network.connected();
@@ -67,6 +71,7 @@ describe("a sign-in", () => {
     const client = signedIn(network, { id: "ann" });
     client.signsIn({ id: "bob" });
     expect(client.closed?.code).toBe(4009);
+    jest.advanceTimersByTime(WATCHLIST_INTERVAL_MS);
     expect(changes(watcher)).toEqual(["online ann", "offline ann"]);
   });
 
@@ -121,11 +126,74 @@ describe("a watchlist", () => {
     expect(changes(watcher)).toEqual(["online bob"]);
     bob.disconnects();
     expect(changes(watcher)).toEqual([]);
+    jest.advanceTimersByTime(WATCHLIST_INTERVAL_MS);
     bobToo.disconnects();
     expect(changes(watcher)).toEqual(["offline bob"]);
     watcher.disconnects();
     signedIn(network, { id: "bob" });
     expect(watcher.take()).toEqual([]);
+  });
+
+  test("reports a user that comes and goes at once, and then only the state after each interval", () => {
+    const network = new TestCluster();
+    const watcher = signedIn(network, { id: "w", watchlist: ["ann"] });
+    const flap = () => signedIn(network, { id: "ann" }).disconnects();
+    for (let i = 0; i < 50; i++) flap();
+    expect(changes(watcher)).toEqual(["online ann"]);
+    jest.advanceTimersByTime(WATCHLIST_INTERVAL_MS - 1);
+    expect(changes(watcher)).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect(changes(watcher)).toEqual(["offline ann"]);
+    for (let i = 0; i < 50; i++) flap();
+    jest.advanceTimersByTime(WATCHLIST_INTERVAL_MS);
+    expect(changes(watcher)).toEqual([]);
+    signedIn(network, { id: "ann" });
+    expect(changes(watcher)).toEqual(["online ann"]);
+  });
+
+  test("of a user with more than 100 watchers reports at most every 5 s", () => {
+    const network = new TestCluster();
+    const watchers = Array.from({ length: COUNT_THRESHOLD + 1 }, (_, i) =>
+      signedIn(network, { id: `w${i}`, watchlist: ["ann"] }),
+    );
+    const reported = () => watchers.map((watcher) => changes(watcher).join());
+    signedIn(network, { id: "ann" }).disconnects();
+    expect(new Set(reported())).toEqual(new Set(["online ann"]));
+    jest.advanceTimersByTime(LARGE_COUNT_INTERVAL_MS - 1);
+    expect(new Set(reported())).toEqual(new Set([""]));
+    jest.advanceTimersByTime(1);
+    expect(new Set(reported())).toEqual(new Set(["offline ann"]));
+  });
+
+  test("of a new watcher begins with what the others know, so that all know the same in the end", () => {
+    const network = new TestCluster();
+    signedIn(network, { id: "v", watchlist: ["ann"] });
+    signedIn(network, { id: "ann", watchlist: ["ann"] }).disconnects();
+    const late = network.connected();
+    late.signsIn({ id: "w", watchlist: ["ann"] });
+    late.take().shift();
+    const again = network.connected();
+    again.signsIn({ id: "ann", watchlist: ["ann"] });
+    const own = { event: WATCHLIST, data: { events: [{ name: "online", user_ids: ["ann"] }] } };
+    expect(again.take().at(-1)).toEqual(own);
+    again.disconnects();
+    jest.advanceTimersByTime(WATCHLIST_INTERVAL_MS);
+    expect(changes(late)).toEqual(["offline ann"]);
+  });
+
+  test("leaves no timer when the watchers are gone, or when nothing changes", () => {
+    const network = new TestCluster();
+    const before = jest.getTimerCount();
+    const watchers = ["v", "w"].map((id) => signedIn(network, { id, watchlist: ["ann", "bob"] }));
+    for (const id of ["ann", "bob", "unwatched"]) signedIn(network, { id }).disconnects();
+    expect(jest.getTimerCount() - before).toBe(2);
+    for (const watcher of watchers) watcher.disconnects();
+    expect(jest.getTimerCount()).toBe(before);
+    const watcher = signedIn(network, { id: "w", watchlist: ["ann"] });
+    signedIn(network, { id: "ann" });
+    jest.advanceTimersByTime(WATCHLIST_INTERVAL_MS);
+    expect(changes(watcher)).toEqual(["online ann"]);
+    expect(jest.getTimerCount()).toBe(before);
   });
 
   test("of more than 100 users watches the first 100, and the client gets the error 4302", () => {

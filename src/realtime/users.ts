@@ -2,7 +2,12 @@
 import type { Connection } from "./connection.ts";
 import { TERMINATED, UNAUTHORIZED } from "./protocol/close-codes.ts";
 import { signinSuccess, watchlistEvents } from "./protocol/frames.ts";
-import { MAX_WATCHLIST_LENGTH } from "./protocol/limits.ts";
+import {
+  COUNT_THRESHOLD,
+  LARGE_COUNT_INTERVAL_MS,
+  MAX_WATCHLIST_LENGTH,
+  WATCHLIST_INTERVAL_MS,
+} from "./protocol/limits.ts";
 import { exactly, identityOf, objectOf, userIdOf } from "./protocol/members.ts";
 import type { Message } from "./protocol/messages.ts";
 import { isAuthorized, userText } from "./protocol/signatures.ts";
@@ -38,10 +43,18 @@ function watchlistOf(value: unknown): string[] {
   return [...new Set(ids)];
 }
 
+/** The latest notice about a user; the next is not sent before the timer ends. */
+interface Notice {
+  isOnline: boolean;
+  timer: ReturnType<typeof setTimeout>;
+}
+
 export class Users {
   readonly #connections = new Map<string, Set<Connection>>();
   /** The watching connections, by the user that they watch. */
   readonly #watchers = new Map<string, Set<Connection>>();
+  /** By user; only of users with watchers, and forgotten when its time is over. */
+  readonly #notices = new Map<string, Notice>();
 
   /** Adds a connection that signed in, sends it the states of its watchlist, and notifies the watchers of its user. */
   add(connection: Connection): void {
@@ -50,17 +63,20 @@ export class Users {
     const isFirst = !this.#connections.has(user.id);
     addTo(this.#connections, user.id, connection);
     for (const watched of user.watchlist) addTo(this.#watchers, watched, connection);
-    this.#sendStates(connection, user.watchlist);
-    if (isFirst) this.#notifyWatchers(user.id, "online");
+    this.#sendStates(connection, user);
+    if (isFirst) this.#changed(user.id);
   }
 
   /** Forgets a connection, signed in or not. */
   remove(connection: Connection): void {
     const { user } = connection;
     if (user === null) return;
-    for (const watched of user.watchlist) removeFrom(this.#watchers, watched, connection);
+    for (const watched of user.watchlist) {
+      removeFrom(this.#watchers, watched, connection);
+      if (!this.#watchers.has(watched)) this.#forgetNotice(watched);
+    }
     removeFrom(this.#connections, user.id, connection);
-    if (!this.#connections.has(user.id)) this.#notifyWatchers(user.id, "offline");
+    if (!this.#connections.has(user.id)) this.#changed(user.id);
   }
 
   /** Closes all connections of a user. @returns how many there were. */
@@ -70,9 +86,13 @@ export class Users {
     return connections.length;
   }
 
-  #sendStates(connection: Connection, watchlist: string[]): void {
+  /**
+   * Sends a new watcher what the other watchers know, since a change that they were not notified of may be taken back
+   * without a notice. A user is online for itself, and gets no notices of itself.
+   */
+  #sendStates(connection: Connection, { id: ownId, watchlist }: { id: string; watchlist: string[] }): void {
     const { online = [], offline = [] } = Object.groupBy(watchlist, (id) =>
-      this.#connections.has(id) ? "online" : "offline",
+      id === ownId || this.#knownState(id) ? "online" : "offline",
     );
     const events = [
       { name: "online" as const, user_ids: online },
@@ -81,11 +101,37 @@ export class Users {
     if (events.length > 0) connection.send(watchlistEvents(events));
   }
 
-  #notifyWatchers(userId: string, name: "online" | "offline"): void {
-    const frame = watchlistEvents([{ name, user_ids: [userId] }]);
-    for (const watcher of this.#watchers.get(userId) ?? []) {
+  /** Whether the watchers of a user take it for online. */
+  #knownState(userId: string): boolean {
+    return this.#notices.get(userId)?.isOnline ?? this.#connections.has(userId);
+  }
+
+  /** Notifies the watchers of a user that came or went, unless their latest notice is so new that they must wait. */
+  #changed(userId: string): void {
+    if (!this.#notices.has(userId)) this.#notifyWatchers(userId);
+  }
+
+  #notifyWatchers(userId: string): void {
+    const watchers = this.#watchers.get(userId);
+    if (watchers === undefined) return;
+    const isOnline = this.#connections.has(userId);
+    const frame = watchlistEvents([{ name: isOnline ? "online" : "offline", user_ids: [userId] }]);
+    for (const watcher of watchers) {
       if (watcher.user?.id !== userId) watcher.send(frame);
     }
+    const intervalMs = watchers.size > COUNT_THRESHOLD ? LARGE_COUNT_INTERVAL_MS : WATCHLIST_INTERVAL_MS;
+    const timer = setTimeout(() => this.#endInterval(userId, isOnline), intervalMs);
+    this.#notices.set(userId, { isOnline, timer });
+  }
+
+  #endInterval(userId: string, wasOnline: boolean): void {
+    this.#notices.delete(userId);
+    if (this.#connections.has(userId) !== wasOnline) this.#notifyWatchers(userId);
+  }
+
+  #forgetNotice(userId: string): void {
+    clearTimeout(this.#notices.get(userId)?.timer);
+    this.#notices.delete(userId);
   }
 }
 

@@ -31,3 +31,8 @@ export const COUNT_THRESHOLD = 100;
 export const LARGE_COUNT_INTERVAL_MS = 5_000;
 /** Clients that come at the same time make one count together; nobody sees the difference. */
 export const SMALL_COUNT_INTERVAL_MS = 20;
+/**
+ * How often a user's watchers are notified of a change, when there are as few of them as above; of a user with more
+ * watchers at most every `LARGE_COUNT_INTERVAL_MS`.
+ */
+export const WATCHLIST_INTERVAL_MS = 1_000;
