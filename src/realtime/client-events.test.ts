@@ -60,6 +60,23 @@ describe("a client event", () => {
     },
   );
 
+  test.each([
+    "1234567890123456789",
+    "1.10",
+    "1e999",
+    '{"id":1234567890123456789,"prices":[1.10,-0,1E3],"text":"\\"}"}',
+  ])("passes the digits of %s on as its sender wrote them", (data) => {
+    const { network, sender, other } = pair("private-a");
+    for (const frame of [
+      `{"event":"client-x","channel":"private-a","data":${data}}`,
+      `{ "da\\u0074a": ${data} , "channel": "private-a", "event": "client-x" }`,
+      `{"data":"first","event":"client-x","x":{"data":"inner"},"data":${data},"channel":"private-a"}`,
+    ])
+      sender.saysText(frame);
+    expect(other.take().map((frame) => frame.data)).toEqual([data, data, data]);
+    expect(network.takeEvents()).toMatchObject(Array.from({ length: 3 }, () => ["client_event", { data }]));
+  });
+
   test("is not remembered by a cache channel", () => {
     const { network, sender } = pair("private-cache-a");
     sender.says("client-x", {}, "private-cache-a");

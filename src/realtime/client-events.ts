@@ -2,16 +2,17 @@
 import type { Connection } from "./connection.ts";
 import { channelKindOf } from "./protocol/channel-name.ts";
 import { eventFrame } from "./protocol/frames.ts";
+import { memberText } from "./protocol/member-text.ts";
 import type { Message } from "./protocol/messages.ts";
+
+type ClientEvent = Extract<Message, { kind: "client-event" }>;
 
 /** The error code for a client that sends too much; the connection stays. */
 const RATE_LIMITED = 4301;
 
 /** Passes a client's event on to the other subscribers of its channel, or sends the client the reason for a refusal. */
-export function relayClientEvent(
-  connection: Connection,
-  { event, channel: name, data }: Extract<Message, { kind: "client-event" }>,
-): void {
+export function relayClientEvent(connection: Connection, message: ClientEvent): void {
+  const { event, channel: name } = message;
   const { application } = connection;
   const fault = faultOf(connection, name);
   if (fault !== null) return connection.complain(fault);
@@ -20,7 +21,7 @@ export function relayClientEvent(
   const channel = application.channel(name);
   if (channel === undefined) return;
   const userId = connection.channels.get(name) ?? undefined;
-  const text = textOf(data);
+  const text = textOf(message);
   if (text === null) return connection.complain("Client event rejected - the data is nested too deeply");
   const frame = eventFrame(name, event, text, userId);
   if (!application.clientBudget.takeEvent(channel, frame))
@@ -39,17 +40,11 @@ export function relayClientEvent(
 }
 
 /**
- * The data as receivers get it, which is a text as in every event: any other value becomes JSON.
- * @returns undefined when there is no data, and null for a value that can be read but is nested too deeply to be
- *   written again.
+ * The data as receivers get it, which is a text as in every event: of any other value it is the JSON that the client wrote.
+ * @returns undefined when there is no data, and null for a value that is nested too deeply.
  */
-function textOf(data: unknown): string | undefined | null {
-  if (data === undefined || typeof data === "string") return data;
-  try {
-    return JSON.stringify(data);
-  } catch {
-    return null;
-  }
+function textOf({ data, frame }: ClientEvent): string | undefined | null {
+  return data === undefined || typeof data === "string" ? data : memberText(frame, "data");
 }
 
 function faultOf({ application, channels }: Connection, name: string): string | null {

@@ -32,7 +32,7 @@ export function signIn(
   if (connection.user !== null) return;
   const wanted = watchlistOf(exactly(userData, data, "watchlist"));
   const watchlist = wanted.slice(0, MAX_WATCHLIST_LENGTH);
-  connection.user = { id, member: identityOf(id, data.user_info), watchlist };
+  connection.user = { id, member: identityOf(id, userData, data), watchlist };
   application.users.add(connection);
   if (wanted.length > watchlist.length) connection.complain(WATCHLIST_CUT, WATCHLIST_TOO_LONG);
 }

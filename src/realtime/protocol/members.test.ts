@@ -1,6 +1,6 @@
-// Ids of users that are numbers: taken as the text that their signer wrote, since a number may not hold all digits.
+// Numbers of identities: taken as the text that their signer wrote, since a number may not hold all digits.
 import { expect, test } from "bun:test";
-import { memberOf } from "./members.ts";
+import { memberOf, type MemberIdentity } from "./members.ts";
 
 const LONG = "1234567890123456789";
 
@@ -24,8 +24,32 @@ test.each(["9".repeat(129), "1e999", `1${"0".repeat(400)}`])("the number %s is n
 
 test("the id of the object counts, and its information stays as it is", () => {
   const text = `{"user_info":{"user_id":${LONG},"text":"1"},"user_id":${LONG}}`;
-  expect(memberOf(text, null)).toEqual({ userId: LONG, userInfo: { user_id: Number(LONG), text: "1" } });
+  const { userId, userInfo } = memberOf(text, null) as MemberIdentity;
+  expect([userId, JSON.stringify(userInfo)]).toEqual([LONG, `{"user_id":${LONG},"text":"1"}`]);
 });
+
+test.each([
+  `{"a":[${LONG},1.10]}`,
+  "1e999",
+  "-0",
+  "1.0",
+  "1e3",
+  "0.10000000000000000000",
+  '"1.10"',
+  "null",
+  "[7]",
+])("the information %s is written with the digits of its signer", (info) => {
+  const { userInfo } = memberOf(`{ "user_id": "7", "user_info": ${info} }`, null) as MemberIdentity;
+  expect(JSON.stringify(userInfo)).toBe(info);
+});
+
+test.each([`1.${"0".repeat(1_023)}`, `${"[".repeat(200_000)}1.10${"]".repeat(200_000)}`])(
+  "information that is too long as its signer wrote it is refused",
+  (info) => {
+    expect(memberOf(`{"user_id":"7","user_info":${info}}`, null)).toBeString();
+    expect(memberOf(`{"user_id":"7","user_info":1.${"0".repeat(1_022)}}`, null)).toBeObject();
+  },
+);
 
 test("of two ids the last counts, as for any reader of JSON", () => {
   expect(memberOf(`{"user_id":7,"user_id":${LONG}}`, null)).toMatchObject({ userId: LONG });

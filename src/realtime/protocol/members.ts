@@ -3,7 +3,7 @@ import { MAX_USER_ID_LENGTH, MAX_USER_INFO_BYTES } from "./limits.ts";
 
 export interface MemberIdentity {
   userId: string;
-  /** Undefined when the application gives no information about the user. */
+  /** Undefined when the application gives no information about the user. `JSON.stringify` writes what the signer wrote. */
   userInfo: unknown;
 }
 
@@ -21,11 +21,19 @@ export function memberOf(
   if (data === null) return "channel_data must be a JSON object";
   const userId = userIdOf(exactly(channelData, data, "user_id"));
   if (userId === null) return `user_id must be a text of 1 to ${MAX_USER_ID_LENGTH} characters or a number`;
-  return identityOf(userId, data.user_info);
+  return identityOf(userId, channelData, data);
 }
 
-/** The identity, or the fault as a sentence. */
-export function identityOf(userId: string, userInfo: unknown): MemberIdentity | string {
+/**
+ * The identity, or the fault as a sentence.
+ * @param data the object that the text holds as JSON, perhaps with `user_info`.
+ */
+export function identityOf(
+  userId: string,
+  text: string,
+  data: Record<string, unknown>,
+): MemberIdentity | string {
+  const userInfo = asWritten(text, data, "user_info");
   const json = userInfo === undefined ? "" : jsonOf(userInfo);
   if (json === null || Buffer.byteLength(json) > MAX_USER_INFO_BYTES)
     return `user_info must be at most ${MAX_USER_INFO_BYTES} bytes`;
@@ -58,6 +66,22 @@ export function exactly(text: string, object: Record<string, unknown>, name: str
   return isExact ? value : objectOf(text, withOwnText)?.[name];
 }
 
+/** Another number is written as it was read. */
+const MAY_CHANGE = /\d{16}|\d[.eE]|-0/;
+
+/** A property of the object that a text holds as JSON, in which each number is written with the digits of the text. */
+function asWritten(text: string, object: Record<string, unknown>, name: string): unknown {
+  const value = object[name];
+  if (value === undefined || !MAY_CHANGE.test(text)) return value;
+  // Null for an object that is nested so deeply that it cannot be written either.
+  return objectOf(text, withOwnDigits)?.[name] ?? value;
+}
+
+function withOwnDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const digits = context?.source;
+  return typeof value === "number" && digits !== undefined ? rawJson(digits) : value;
+}
+
 function isInexact(value: unknown): boolean {
   return typeof value === "number" && !Number.isSafeInteger(value);
 }
@@ -66,6 +90,9 @@ function withOwnText(_key: string, value: unknown, context?: { source?: string }
   const text = context?.source ?? "";
   return isInexact(value) && /^-?\d+$/.test(text) ? text : value;
 }
+
+/** A value that `JSON.stringify` writes as this text. The types of the language do not know this function yet. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /** The object that a text holds as JSON, or null. */
 export function objectOf(text: string, reviver?: typeof withOwnText): Record<string, unknown> | null {

@@ -8,7 +8,8 @@ export type Message =
   | { kind: "subscribe"; channel: string; auth: unknown; channelData: string | undefined }
   | { kind: "unsubscribe"; channel: string }
   | { kind: "signin"; auth: unknown; userData: string }
-  | { kind: "client-event"; event: string; channel: string; data: unknown }
+  /** @property frame the JSON that has the event, as the client wrote it. */
+  | { kind: "client-event"; event: string; channel: string; data: unknown; frame: string }
   | { kind: "fault"; text: string };
 
 const PING: Message = { kind: "ping" };
@@ -20,7 +21,7 @@ export function readMessage(text: string): Message {
   if (!isObject(frame)) return fault("Invalid message: expected a JSON object");
   const { event } = frame;
   if (typeof event !== "string" || event === "") return fault("Invalid message: event must be a text");
-  if (event.startsWith("client-")) return clientEvent(event, frame);
+  if (event.startsWith("client-")) return clientEvent(event, frame, text);
   switch (event) {
     case "pusher:ping":
       return PING;
@@ -59,11 +60,11 @@ function signin({ auth, user_data: userData }: Record<string, unknown>): Message
   return { kind: "signin", auth, userData: typeof userData === "string" ? userData : "" };
 }
 
-function clientEvent(event: string, { channel, data }: Record<string, unknown>): Message {
+function clientEvent(event: string, { channel, data }: Record<string, unknown>, frame: string): Message {
   if (typeof channel !== "string") return fault("Client event rejected - channel must be a text");
   if (event.length > MAX_EVENT_NAME_LENGTH)
     return fault(`Client event rejected - the name is longer than ${MAX_EVENT_NAME_LENGTH} characters`);
-  return { kind: "client-event", event, channel, data };
+  return { kind: "client-event", event, channel, data, frame };
 }
 
 /** Some clients send their data as a JSON text. */
