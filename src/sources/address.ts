@@ -1,8 +1,7 @@
 // The address of a foreign repository: which are taken, and to which machine they lead.
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
-import { networkInterfaces } from "node:os";
-import { carriedAddress } from "../lib/carried-address.ts";
+import { isIP } from "node:net";
+import { isOwnAddress } from "../lib/own-address.ts";
 import { SourceRefusal, shown } from "./faults.ts";
 import { withoutCredentials } from "./git.ts";
 
@@ -17,21 +16,6 @@ export interface RepositoryAddress {
   host: string;
   port: number;
 }
-
-/** This machine itself, and the addresses at which clouds give out the secrets of a machine. */
-const OWN = new BlockList();
-OWN.addSubnet("0.0.0.0", 8);
-OWN.addSubnet("127.0.0.0", 8);
-OWN.addSubnet("169.254.0.0", 16);
-OWN.addAddress("100.100.100.200");
-OWN.addAddress("168.63.129.16");
-OWN.addSubnet("224.0.0.0", 3);
-OWN.addAddress("::", "ipv6");
-OWN.addAddress("::1", "ipv6");
-OWN.addAddress("fd00:ec2::254", "ipv6");
-OWN.addAddress("fd20:ce::254", "ipv6");
-OWN.addSubnet("fe80::", 10, "ipv6");
-OWN.addSubnet("ff00::", 8, "ipv6");
 
 /**
  * Reads the address of a repository: http, https, ssh or git, or `user@host:path`.
@@ -68,19 +52,10 @@ export async function machineOf({ host }: RepositoryAddress, mayReachItself: boo
   const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
   const [first] = found;
   if (first === undefined) throw new SourceRefusal(`The name ${shown(host)} is unknown.`);
-  if (!mayReachItself && found.some(({ address }) => isOwn(address))) {
+  if (!mayReachItself && found.some(({ address }) => isOwnAddress(address))) {
     throw new SourceRefusal(
       `${shown(host)} leads to the machine of Pilvi itself, where nothing is fetched from.`,
     );
   }
   return first.address;
-}
-
-/** Whether an address is one of this machine, so that nobody else reads what is sent there. */
-export function isOwn(address: string): boolean {
-  const plain = carriedAddress(address) ?? address;
-  // The machine's addresses may change while Pilvi runs.
-  const ownAddresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const isListed = OWN.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
-  return isListed || ownAddresses.some((each) => each.address === plain);
 }

@@ -1,8 +1,9 @@
 // How git reaches a repository over HTTP: one checked machine, no redirects, and a login that only its server is sent.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isOwnAddress } from "../lib/own-address.ts";
 import { shellWord } from "../lib/shell-word.ts";
-import { isOwn, type RepositoryAddress } from "./address.ts";
+import type { RepositoryAddress } from "./address.ts";
 import { SourceRefusal, shown } from "./faults.ts";
 
 /** A user name and a password, which may be a token. */
@@ -28,7 +29,7 @@ interface HttpConnection {
 export async function httpSettings(connection: HttpConnection): Promise<Record<string, string>> {
   const { address, machine, login, keys } = connection;
   if (!address.protocol.startsWith("http")) return {};
-  if (login !== null && address.protocol === "http" && !isOwn(machine)) {
+  if (login !== null && address.protocol === "http" && !isOwnAddress(machine)) {
     throw new SourceRefusal("A password is not sent to another machine in clear. Use an https:// address.");
   }
   const path = join(keys, "login");

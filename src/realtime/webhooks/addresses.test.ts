@@ -47,6 +47,8 @@ test.each([
   ["198.19.255.255"],
   ["198.51.100.1"],
   ["203.0.113.1"],
+  ["168.63.129.16"],
+  ["::ffff:168.63.129.16"],
   ["224.0.0.1"],
   ["239.255.255.255"],
   ["240.0.0.1"],
@@ -86,3 +88,13 @@ test.each([
   ["127.1"],
   [""],
 ])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
+
+test.each([
+  ["1.1.1.1", false],
+  ["64:ff9b::1.1.1.1", false],
+  ["2606:4700::1", false],
+  ["1.0.0.1", true],
+  ["2606:4700::2", true],
+])("%s is public where the machine has other public addresses: %p", (address, isPublic) => {
+  expect(isPublicAddress(address, ["127.0.0.1", "1.1.1.1", "2606:4700::1"])).toBe(isPublic);
+});

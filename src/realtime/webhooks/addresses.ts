@@ -1,6 +1,8 @@
-// Which IP addresses are in the public internet, so that a customer's URL cannot make this machine call its neighbours.
+// Which IP addresses are in the public internet, so that a customer's URL cannot make this machine call its neighbours
+// or itself.
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { carriedAddress } from "../../lib/carried-address.ts";
+import { isOwnAddress } from "../../lib/own-address.ts";
 
 /** The IPv4 networks that are not public: https://www.iana.org/assignments/iana-ipv4-special-registry and multicast. */
 const PRIVATE_V4: [network: string, bits: number][] = [
@@ -36,11 +38,16 @@ const privateV6 = listOf(PRIVATE_V6, "ipv6");
 const givenOutV6 = listOf([GIVEN_OUT_V6], "ipv6");
 
 /**
- * Whether webhooks may reach an address. An address that carries an IPv4 address (mapped, NAT64, 6to4) is as public as
- * that.
+ * Whether webhooks may reach an address: it is public, and does not lead to this machine. An address that carries an IPv4
+ * address (mapped, NAT64, 6to4) is as public as that.
  * @param address an IP address as text; any other text is not public.
+ * @param machine the addresses of this machine, for tests.
  */
-export function isPublicAddress(address: string): boolean {
+export function isPublicAddress(address: string, machine?: string[]): boolean {
+  return isInInternet(address) && !isOwnAddress(address, machine);
+}
+
+function isInInternet(address: string): boolean {
   if (isIPv4(address)) return !privateV4.check(address, "ipv4");
   // An address with a zone, as in `fe80::1%eth0`, belongs to a link of this machine.
   if (!isIPv6(address) || address.includes("%")) return false;

@@ -45,6 +45,7 @@ test.each([
   ["http://[::1]:PORT/"],
   ["http://[::ffff:127.0.0.1]:PORT/"],
   ["http://169.254.169.254/latest/meta-data/"],
+  ["http://168.63.129.16/machine"],
   ["http://user@hook.example:PORT/"],
   ["http://user:password@hook.example:PORT/"],
   ["ftp://hook.example/"],
@@ -67,6 +68,7 @@ test.each([
   [["1.1.1.1", "10.0.0.1"]],
   [["10.0.0.1", "1.1.1.1"]],
   [["::1"]],
+  [["168.63.129.16"]],
   [["2606:4700:4700::1111", "fd00::1"]],
 ])("a name is refused when any of its addresses is not public: %j", async (addresses) => {
   const { webhooks, counters } = start(server.url("/", "hook.example"), false, [addresses]);

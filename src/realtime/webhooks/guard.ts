@@ -17,7 +17,8 @@ export function refusalOf(target: URL | null, allowPrivate: boolean): string | n
   if (target.protocol !== "http:" && target.protocol !== "https:") return "The URL is not http or https.";
   if (target.username !== "" || target.password !== "") return "The URL has a user name or password.";
   const host = hostOf(target);
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) return "The address is not public.";
+  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
+    return "The address is not public, or is this machine's own.";
   return null;
 }
 
@@ -48,7 +49,9 @@ async function addressesOf(
     const found = await resolve(name);
     if (found.length === 0) return new Error("The name has no address.");
     if (allowPrivate || found.every(({ address }) => isPublicAddress(address))) return found;
-    return new ForbiddenAddress("The name resolves to an address that is not public.");
+    return new ForbiddenAddress(
+      "The name resolves to an address that is not public, or is this machine's own.",
+    );
   } catch (error) {
     return error as Error;
   }
