@@ -1,4 +1,5 @@
 // One application of a cluster: its connections, channels and users, and the events that are published in it.
+import { isDeepStrictEqual } from "node:util";
 import { Channel } from "./channel.ts";
 import type { ClientBudget } from "./client-budget.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
@@ -11,7 +12,7 @@ import { channelKindOf, type ChannelKind } from "./protocol/channel-name.ts";
 import { ORIGIN_REFUSED } from "./protocol/close-codes.ts";
 import { eventFrame, subscriptionCount } from "./protocol/frames.ts";
 import { COUNT_THRESHOLD, LARGE_COUNT_INTERVAL_MS, SMALL_COUNT_INTERVAL_MS } from "./protocol/limits.ts";
-import { isOriginAllowed } from "./protocol/origins.ts";
+import { AllowedOrigins } from "./protocol/origins.ts";
 import type { ReportedMisses } from "./reported-misses.ts";
 import type { SharedCount } from "./shared-count.ts";
 import type { Publish } from "./transport.ts";
@@ -46,12 +47,14 @@ export class Application {
   readonly #publish: Publish;
   readonly #channels = new Map<string, Channel>();
   #config: WebSocketApplication;
+  #allowedOrigins: AllowedOrigins;
   #secrets: readonly string[] = [];
   /** When the next secret expires, in milliseconds. */
   #secretsChangeAt = 0;
 
   constructor(config: WebSocketApplication, parts: ApplicationParts) {
     this.#config = config;
+    this.#allowedOrigins = new AllowedOrigins(config.allowedOrigins);
     this.#publish = parts.publish;
     this.events = parts.events;
     this.counters = parts.counters;
@@ -85,11 +88,19 @@ export class Application {
 
   /** Applies another configuration, to open connections as well. */
   configure(config: WebSocketApplication): void {
+    const former = this.#config;
     this.#config = config;
     this.#secretsChangeAt = 0;
+    if (isDeepStrictEqual(config.allowedOrigins, former.allowedOrigins)) return;
+    this.#allowedOrigins = new AllowedOrigins(config.allowedOrigins);
     for (const connection of this.connections.values()) {
-      if (!isOriginAllowed(config.allowedOrigins, connection.origin)) connection.closeWith(ORIGIN_REFUSED);
+      if (!this.allowsOrigin(connection.origin)) connection.closeWith(ORIGIN_REFUSED);
     }
+  }
+
+  /** Whether a client may connect. @param origin of its page; null when the client is not a page. */
+  allowsOrigin(origin: string | null): boolean {
+    return this.#allowedOrigins.includes(origin);
   }
 
   /** Reports what happens from now on. @returns a function that ends it. */

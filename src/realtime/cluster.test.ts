@@ -140,6 +140,28 @@ describe("the limit of connections", () => {
 });
 
 describe("a new configuration", () => {
+  test("has its origins read once, and open connections checked only when these are others", () => {
+    const network = new TestCluster();
+    let patternReads = 0;
+    const allowedOrigins = new Proxy(["example.com"], {
+      get: (patterns, key) => {
+        if (key === "0") patternReads += 1;
+        return Reflect.get(patterns, key) as unknown;
+      },
+    });
+    network.configure({ allowedOrigins });
+    const readsOnce = patternReads;
+    const { connection } = network.connect({ origin: "https://example.com" });
+    expect(network.connect({ origin: "https://example.org" }).closed?.code).toBe(4009);
+    expect(patternReads).toBe(readsOnce);
+    let checks = 0;
+    Object.defineProperty(connection, "origin", { get: () => void (checks += 1) });
+    network.configure({ allowedOrigins: ["example.com"], pingIntervalSeconds: 7 });
+    expect(checks).toBe(0);
+    network.configure({ allowedOrigins: ["example.com", "example.org"] });
+    expect(checks).toBe(1);
+  });
+
   test("closes only connections whose origin is no longer allowed", () => {
     const network = new TestCluster();
     const allowed = network.connect({ origin: "https://example.com" });

@@ -17,7 +17,6 @@ import {
 } from "./protocol/close-codes.ts";
 import { connectionEstablished } from "./protocol/frames.ts";
 import { CLUSTER_CHANNELS, CLUSTER_CHANNELS_PER_CONNECTION } from "./protocol/limits.ts";
-import { isOriginAllowed } from "./protocol/origins.ts";
 import { newSocketId } from "./protocol/socket-id.ts";
 import { ReportedMisses } from "./reported-misses.ts";
 import type { Publish, Transport } from "./transport.ts";
@@ -175,7 +174,7 @@ export class Cluster {
 
   /** The reason not to let a client of an application in, or null. */
   #refusalOf(application: Application, origin: string | null): CloseReason | null {
-    if (!isOriginAllowed(application.config.allowedOrigins, origin)) return ORIGIN_REFUSED;
+    if (!application.allowsOrigin(origin)) return ORIGIN_REFUSED;
     return this.#hasRoomFor(application, 1) ? null : OVER_QUOTA;
   }
 

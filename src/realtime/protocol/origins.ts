@@ -1,16 +1,26 @@
 // Whether a web page may connect, by its origin.
 
 /**
- * Whether an origin is allowed. An empty list allows every client, even without an origin; any other list allows only
- * the origins that it names.
- * @param allowed each is `*`, a host, or `*.` before a host, with a scheme and a port where those matter.
- * @param origin of the browser, such as `https://example.com:8443`; null when there is no origin.
+ * The origins that an application allows. An empty list allows every client, even without an origin; any other list allows
+ * only the origins that it names.
  */
-export function isOriginAllowed(allowed: readonly string[], origin: string | null): boolean {
-  if (allowed.length === 0 || allowed.includes("*")) return true;
-  const given = partsOf(origin ?? "");
-  if (given === null || given.scheme === null) return false;
-  return allowed.some((pattern) => fits(pattern, given));
+export class AllowedOrigins {
+  readonly #allowsAll: boolean;
+  readonly #patterns: OriginParts[];
+
+  /** @param patterns each is `*`, a host, or `*.` before a host, with a scheme and a port where those matter. */
+  constructor(patterns: readonly string[]) {
+    this.#allowsAll = patterns.length === 0 || patterns.includes("*");
+    this.#patterns = patterns.map(partsOf).filter((parts) => parts !== null);
+  }
+
+  /** @param origin of the browser, such as `https://example.com:8443`; null when there is no origin. */
+  includes(origin: string | null): boolean {
+    if (this.#allowsAll) return true;
+    const given = partsOf(origin ?? "");
+    if (given === null || given.scheme === null) return false;
+    return this.#patterns.some((pattern) => fits(pattern, given));
+  }
 }
 
 interface OriginParts {
@@ -19,9 +29,7 @@ interface OriginParts {
   port: string | null;
 }
 
-function fits(pattern: string, given: OriginParts): boolean {
-  const wanted = partsOf(pattern);
-  if (wanted === null) return false;
+function fits(wanted: OriginParts, given: OriginParts): boolean {
   if (wanted.scheme !== null && wanted.scheme !== given.scheme) return false;
   if (!fitsPort(wanted, given)) return false;
   if (!wanted.host.startsWith("*.")) return wanted.host === given.host;
