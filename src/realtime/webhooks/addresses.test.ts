@@ -25,7 +25,7 @@ test.each([
   ["64:ff9b::8.8.8.8"],
   ["64:ff9b::808:808"],
   ["2002:808:808::1"],
-])("%s is public", (address) => expect(isPublicAddress(address)).toBe(true));
+])("%s is public", (address) => expect(isPublicAddress(address, 443)).toBe(true));
 
 test.each([
   ["0.0.0.0"],
@@ -87,14 +87,18 @@ test.each([
   ["localhost"],
   ["127.1"],
   [""],
-])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
+])("%s is not public", (address) => expect(isPublicAddress(address, 443)).toBe(false));
 
 test.each([
-  ["1.1.1.1", false],
-  ["64:ff9b::1.1.1.1", false],
-  ["2606:4700::1", false],
-  ["1.0.0.1", true],
-  ["2606:4700::2", true],
-])("%s is public where the machine has other public addresses: %p", (address, isPublic) => {
-  expect(isPublicAddress(address, ["127.0.0.1", "1.1.1.1", "2606:4700::1"])).toBe(isPublic);
+  ["1.1.1.1", 8_080, false],
+  ["64:ff9b::1.1.1.1", 8_080, false],
+  ["2606:4700::1", 22, false],
+  ["2606:4700::1", 443, true],
+  ["1.1.1.1", 80, true],
+  ["1.0.0.1", 8_080, true],
+  ["2606:4700::2", 8_080, true],
+  ["127.0.0.1", 80, false],
+  ["168.63.129.16", 80, false],
+])("%s at port %i is public on a machine with public addresses: %p", (address, port, isPublic) => {
+  expect(isPublicAddress(address, port, ["127.0.0.1", "1.1.1.1", "2606:4700::1"])).toBe(isPublic);
 });

@@ -37,14 +37,17 @@ const privateV4 = listOf(PRIVATE_V4, "ipv4");
 const privateV6 = listOf(PRIVATE_V6, "ipv6");
 const givenOutV6 = listOf([GIVEN_OUT_V6], "ipv6");
 
+/** Applications that this machine serves get their own webhooks at these ports, which are open to everybody anyway. */
+const WEB_PORTS: readonly number[] = [80, 443];
+
 /**
- * Whether webhooks may reach an address: it is public, and does not lead to this machine. An address that carries an IPv4
- * address (mapped, NAT64, 6to4) is as public as that.
+ * Whether webhooks may reach an address: it is public, and leads to no other service of this machine than the web. An
+ * address that carries an IPv4 address (mapped, NAT64, 6to4) is as public as that.
  * @param address an IP address as text; any other text is not public.
  * @param machine the addresses of this machine, for tests.
  */
-export function isPublicAddress(address: string, machine?: string[]): boolean {
-  return isInInternet(address) && !isOwnAddress(address, machine);
+export function isPublicAddress(address: string, port: number, machine?: string[]): boolean {
+  return isInInternet(address) && !isOwnAddress(address, WEB_PORTS.includes(port) ? [] : machine);
 }
 
 function isInInternet(address: string): boolean {

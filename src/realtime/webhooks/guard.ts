@@ -17,7 +17,7 @@ export function refusalOf(target: URL | null, allowPrivate: boolean): string | n
   if (target.protocol !== "http:" && target.protocol !== "https:") return "The URL is not http or https.";
   if (target.username !== "" || target.password !== "") return "The URL has a user name or password.";
   const host = hostOf(target);
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
+  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host, portOf(target)))
     return "The address is not public, or is this machine's own.";
   return null;
 }
@@ -27,13 +27,23 @@ export function hostOf(target: URL): string {
   return target.hostname.startsWith("[") ? target.hostname.slice(1, -1) : target.hostname;
 }
 
+function portOf({ port, protocol }: URL): number {
+  if (port !== "") return Number(port);
+  return protocol === "https:" ? 443 : 80;
+}
+
 /**
- * A look-up for `request`, which connects to the result and resolves nothing else. Fails with `ForbiddenAddress` when any
+ * A look-up for a `request` to a URL, which connects to the result and resolves nothing else. Fails with `ForbiddenAddress` when any
  * of the addresses is not public: a name that has both kinds is a trick or a mistake.
  */
-export function checkedLookup(allowPrivate: boolean, resolve: Resolve = resolveAll): LookupFunction {
+export function checkedLookup(
+  target: URL,
+  allowPrivate: boolean,
+  resolve: Resolve = resolveAll,
+): LookupFunction {
+  const isAllowed = (address: string) => allowPrivate || isPublicAddress(address, portOf(target));
   return async (hostname, { all }, callback) => {
-    const found = await addressesOf(hostname, allowPrivate, resolve);
+    const found = await addressesOf(hostname, isAllowed, resolve);
     if (found instanceof Error) callback(found, "", 0);
     else if (all) callback(null, found);
     else callback(null, found[0]?.address ?? "", found[0]?.family ?? 0);
@@ -42,13 +52,13 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve = resolveA
 
 async function addressesOf(
   name: string,
-  allowPrivate: boolean,
+  isAllowed: (address: string) => boolean,
   resolve: Resolve,
 ): Promise<Addresses | Error> {
   try {
     const found = await resolve(name);
     if (found.length === 0) return new Error("The name has no address.");
-    if (allowPrivate || found.every(({ address }) => isPublicAddress(address))) return found;
+    if (found.every(({ address }) => isAllowed(address))) return found;
     return new ForbiddenAddress(
       "The name resolves to an address that is not public, or is this machine's own.",
     );

@@ -6,7 +6,6 @@ import {
   type IncomingMessage,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { LookupFunction } from "node:net";
 import { hmacHex } from "../protocol/hmac.ts";
 import type { Clock } from "./clock.ts";
 import { checkedLookup, hostOf, ForbiddenAddress, refusalOf, type Resolve } from "./guard.ts";
@@ -45,7 +44,7 @@ interface SenderOptions {
 export class Sender {
   readonly #allowPrivate: boolean;
   readonly #clock: Clock;
-  readonly #lookup: LookupFunction;
+  readonly #resolve: Resolve | undefined;
   readonly #agents = {
     "http:": new HttpAgent({ keepAlive: true, timeout: IDLE_TIMEOUT_MS }),
     "https:": new HttpsAgent({ keepAlive: true, timeout: IDLE_TIMEOUT_MS }),
@@ -54,7 +53,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#allowPrivate = options.allowPrivate;
     this.#clock = options.clock;
-    this.#lookup = checkedLookup(options.allowPrivate, options.resolve);
+    this.#resolve = options.resolve;
   }
 
   /** Never rejects. @param signal ends the attempt, which then counts as failed. */
@@ -116,7 +115,7 @@ export class Sender {
       port: target.port === "" ? (secure ? 443 : 80) : Number(target.port),
       path: `${target.pathname}${target.search}`,
       method: "POST",
-      lookup: this.#lookup,
+      lookup: checkedLookup(target, this.#allowPrivate, this.#resolve),
       signal,
       headers: {
         "Content-Type": "application/json",
