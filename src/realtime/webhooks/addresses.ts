@@ -38,7 +38,7 @@ const privateV6 = listOf(PRIVATE_V6, "ipv6");
 const givenOutV6 = listOf([GIVEN_OUT_V6], "ipv6");
 
 /** Applications that this machine serves get their own webhooks at these ports, which are open to everybody anyway. */
-const WEB_PORTS: readonly number[] = [80, 443];
+const WEB_PORTS = new Set([80, 443]);
 
 /**
  * Whether webhooks may reach an address: it is public, and leads to no other service of this machine than the web. An
@@ -47,7 +47,7 @@ const WEB_PORTS: readonly number[] = [80, 443];
  * @param machine the addresses of this machine, for tests.
  */
 export function isPublicAddress(address: string, port: number, machine?: string[]): boolean {
-  return isInInternet(address) && !isOwnAddress(address, WEB_PORTS.includes(port) ? [] : machine);
+  return isInInternet(address) && !isOwnAddress(address, WEB_PORTS.has(port) ? [] : machine);
 }
 
 function isInInternet(address: string): boolean {
