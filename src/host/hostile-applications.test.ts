@@ -1,9 +1,11 @@
 // Applications of hostile tenants: each harms itself at most, and its neighbour goes on.
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, statSync } from "node:fs";
 import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
 import { until } from "../../tests/support/pilvi/pilvi.ts";
 import type { ApplicationSpec } from "../contracts/instance-spec.ts";
+import { canReservePorts } from "./os/cgroup.ts";
+import { findCgroups } from "./os/cgroup-backends.ts";
 import { KEPT_BYTES } from "./os/engine-log.ts";
 import { instanceFolder } from "./os/layout.ts";
 
@@ -15,12 +17,15 @@ const SERVER = `
 const { writeFileSync, appendFileSync } = require("node:fs");
 const kept = [];
 function attempt(task) { try { task(); return "done"; } catch (error) { return error.code ?? String(error); } }
+const take = (port) => ["127.0.0.2", "::1"].map((hostname) => attempt(() => Bun.listen({ hostname, port: Number(port), exclusive: true, socket: { data() {} } }).stop()));
+if (process.env.TAKEN !== undefined) process.exit(console.log(process.env.TAKEN.split(" ").map(take).join(" ")));
 Bun.serve({ hostname: "127.0.0.1", port: Number(process.env.PORT), async fetch(request) {
-  const { pathname } = new URL(request.url);
+  const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/bomb") Bun.spawn(["sh", "-c", "bomb() { sleep 1000 & bomb | bomb & }; bomb"]);
   if (pathname === "/eat") for (;;) kept.push(Buffer.alloc(${MIB}, 1));
   if (pathname === "/flood") Bun.spawn(["sh", "-c", "yes this line has no end to it | head -c 200000000; echo done > /tmp/flooded"], { stdio: ["ignore", "inherit", "inherit"] });
   if (pathname === "/flooded") return new Response(String(await Bun.file("/tmp/flooded").exists()));
+  if (pathname === "/take") return new Response(searchParams.getAll("port").map(take).join(" "));
   if (pathname === "/write") return new Response(["/app/server.js", "/usr/owned", "/etc/passwd", "/run/pilvi/start"].map((path) => attempt(() => appendFileSync(path, "x"))).join(" "));
   if (pathname === "/fill") return new Response(attempt(() => { for (let file = 0; ; file += 1) writeFileSync("/tmp/" + file, Buffer.alloc(8 * ${MIB}, 1)); }));
   return new Response("up");
@@ -108,6 +113,52 @@ test("an application writes to nothing of the machine, and what it writes for it
   await ask(spec, "/fill").catch(() => null);
   expect(await ask(neighbour)).toBe("up");
   await host.host.remove(spec.id);
+});
+
+/** The outcomes for ports that are taken at an address of IPv4 and at one of IPv6. */
+function outcomes(each: string, ports: readonly number[]): string {
+  return ports.map(() => `${each},${each}`).join(" ");
+}
+
+describe.skipIf(!canReservePorts(findCgroups("/any")))("the ports of other instances", () => {
+  const RANGE = { first: 20_000, last: 29_999 };
+  let ports: number[];
+  beforeAll(() => {
+    const all = Array.from({ length: RANGE.last - RANGE.first - 1 }, (_, index) => RANGE.first + 1 + index);
+    ports = [RANGE.first, ...host.host.freePorts(all).slice(0, 3), RANGE.last];
+  });
+  const taken = async (spec: ApplicationSpec, among: readonly number[] = ports) =>
+    await ask(spec, `/take?${among.map((port) => `port=${port}`).join("&")}`);
+
+  test("are refused to an application, which has its own alone", async () => {
+    const spec = await started({ exposure: { ...neighbour.exposure, port: ports[2] ?? 0 } });
+    const others = ports.filter((port) => port !== spec.exposure.port);
+    expect(await taken(spec, others)).toBe(outcomes("EPERM", others));
+    expect(await taken(spec, [spec.exposure.port ?? 0])).toBe("done,done");
+    await host.host.remove(spec.id);
+  });
+
+  test("are refused while no host runs and after the next host has found the application, until it is gone", async () => {
+    const spec = await started();
+    host.host.release();
+    expect(await taken(spec)).toBe(outcomes("EPERM", ports));
+    await host.start();
+    expect(await taken(spec)).toBe(outcomes("EPERM", ports));
+    await host.restart();
+    expect(await taken(spec)).toBe(outcomes("EPERM", ports));
+    const group = findCgroups(host.dataDir)?.bindsFolder(`pilvi/${spec.id}`) ?? "";
+    expect(existsSync(group)).toBe(true);
+    await host.host.remove(spec.id);
+    expect(existsSync(group)).toBe(false);
+  });
+
+  test("are refused to builds and to commands", async () => {
+    const steps = [{ name: "take", command: `TAKEN="${ports.join(" ")}" bun server.js` }];
+    const build = await host.build({ steps }, { "server.js": SERVER });
+    expect(await host.texts(build.id)).toEqual([outcomes("EPERM", ports)]);
+    const command = await host.runIn(release, { steps });
+    expect(await host.texts(command.id)).toEqual([outcomes("EPERM", ports)]);
+  });
 });
 
 test("output without an end takes no more of the disk than a log may", async () => {

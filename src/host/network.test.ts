@@ -34,6 +34,7 @@ let cacheId: string;
 let cachePort: number;
 let other: ApplicationSpec;
 const servers: { stop(): void }[] = [];
+const laxHosts: ApplicationHost[] = [];
 
 beforeAll(async () => {
   ({ host, release } = await ApplicationHost.withServer(SERVER));
@@ -47,6 +48,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const server of servers) server.stop();
+  for (const lax of laxHosts) await lax.close();
   await host.close();
 });
 
@@ -112,10 +114,16 @@ test("an application reaches the port that an earlier release wrote into its spe
   await host.host.remove(spec.id);
 });
 
-test("an application does not answer at a port of another instance", async () => {
+test("an application that could take a port of another instance does not answer there", async () => {
   const stolen = portOfRange();
-  const thief = applicationSpec({ release, variables: { STOLEN: String(stolen) } });
-  await started(thief);
+  // Without groups, the kernel cannot refuse the port itself.
+  const lax = new ApplicationHost({ cgroups: null });
+  laxHosts.push(lax);
+  await lax.start();
+  const { id } = await lax.build({}, { "server.js": SERVER });
+  const thief = applicationSpec({ release: id, variables: { STOLEN: String(stolen) } });
+  expect(await lax.host.ensure(thief)).toMatchObject({ state: "running", lastError: null });
+  expect(host.host.freePorts([stolen])).toEqual([]);
   const answer = fetch(`http://127.0.0.1:${stolen}/`, { signal: AbortSignal.timeout(2_500) });
   expect(await answer.then((response) => response.text()).catch((error: Error) => error.name)).toBe(
     "TimeoutError",

@@ -8,6 +8,7 @@ export function folderCgroups(folder: string): CgroupBackend {
     version: "cgroup-v2",
     place: "test",
     folders: (name) => [join(folder, name)],
+    bindsFolder: () => null,
     ownProcesses: () => null,
     handOnTo: noLimits,
     settings: noLimits,

@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Build, BuildFile, BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
+import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { appPlace, confPlace, type RuntimeSources } from "../../engines/runtimes/runtimes.ts";
 import type { Sandbox } from "../../engines/sandbox/sandbox.ts";
 import { publicMessageOf } from "../../lib/errors.ts";
@@ -14,6 +15,7 @@ import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { dissolve, oomKills } from "../os/cgroup.ts";
 import { treeSizeOf } from "../os/disk-use.ts";
 import type { Environments } from "../os/environments.ts";
+import { DEFAULT_PORT_RANGE } from "../os/network-rules.ts";
 import {
   discardTree,
   noteBuild,
@@ -53,6 +55,8 @@ export interface BuildParts {
   sources: () => RuntimeSources;
   sandbox: () => Promise<Sandbox>;
   cgroups: CgroupBackend | null;
+  /** The ports of instances; the usual range when left out. */
+  portRange?: PortRange | undefined;
   environments: Environments;
   log: Log;
 }
@@ -189,6 +193,7 @@ export class BuildRun {
       cache: this.#cache,
       tree: treeOf(this.#folder, this.#spec, this.#parts.dataDir),
       cgroups: this.#parts.cgroups,
+      portRange: this.#parts.portRange ?? DEFAULT_PORT_RANGE,
     };
     const parts = { folder, spec, account, ...places, ...stage };
     const check = setInterval(() => this.#checkOutput(name, output), OUTPUT_CHECK_MS);

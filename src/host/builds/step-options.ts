@@ -7,6 +7,7 @@ import type { Account } from "../../engines/engine.ts";
 import { exportsOf } from "../../engines/application/command-file.ts";
 import { applicationVariables } from "../../engines/application/variables.ts";
 import { fillWritable, mountsOfWritable, writableIn } from "../../engines/application/writable.ts";
+import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 import {
   hasOwnPlaces,
@@ -32,6 +33,8 @@ export interface StepParts {
   /** The tree that the steps see as `/app`: that of the build, or a release that stays as it is. */
   tree: string;
   cgroups: CgroupBackend | null;
+  /** The ports of instances, of which a build takes none. */
+  portRange: PortRange;
   sandbox: Sandbox;
   runtime: ReadyRuntime;
 }
@@ -73,7 +76,7 @@ export function writeStepFiles(
 }
 
 export function stepOptions(
-  { folder, spec, account, cache, tree, cgroups, sandbox, runtime }: StepParts,
+  { folder, spec, account, cache, tree, cgroups, portRange, sandbox, runtime }: StepParts,
   name: string,
   words: string[],
   output: StepOutput,
@@ -100,7 +103,12 @@ export function stepOptions(
     account,
     cgroups,
     group: groupOf(id),
-    limits: { memoryBytes: Math.min(memoryBytes, totalmem()), maxProcesses, cpus },
+    limits: {
+      memoryBytes: Math.min(memoryBytes, totalmem()),
+      maxProcesses,
+      cpus,
+      reserved: { range: portRange, own: null },
+    },
     maxFileBytes: diskBytes,
     lock: folder.lock,
     output,

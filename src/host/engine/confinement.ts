@@ -3,6 +3,7 @@ import { PublicError } from "../../lib/errors.ts";
 import { setOomScore } from "../../lib/oom-score.ts";
 import { confine, confineStarted, expectMove } from "../os/cgroup.ts";
 import { holdersOf } from "../os/locks.ts";
+import { DEFAULT_PORT_RANGE } from "../os/network-rules.ts";
 import { oomScoreOf } from "./engine-process.ts";
 import type { Runnable, RunnerParts } from "./runner-parts.ts";
 
@@ -17,7 +18,7 @@ export class Confinement {
   /** Limits a process that builds data. */
   builder(pid: number, { engine, context }: Runnable): void {
     const { id, settings } = this.#parts;
-    confine(settings.cgroups, id, [pid], context.limits, engine.processorWeight);
+    confine(settings.cgroups, id, [pid], context.limits, { weight: engine.processorWeight });
   }
 
   /** A customer's command is about to be started, which waits for its limits. */
@@ -26,9 +27,10 @@ export class Confinement {
   }
 
   /** Begins to limit an engine that has just been started. @returns `fault` of this start. */
-  started(pid: number, { engine, context }: Runnable): Promise<PublicError | null> {
+  started(pid: number, runnable: Runnable): Promise<PublicError | null> {
     const { id, settings } = this.#parts;
-    const confined = confineStarted(settings.cgroups, id, pid, context.limits, engine.processorWeight);
+    const { limits } = runnable.context;
+    const confined = confineStarted(settings.cgroups, id, pid, limits, this.#optionsOf(runnable));
     this.#latest = confined.then(
       () => null,
       (cause: unknown) => new PublicError("The host could not limit the engine.", cause),
@@ -37,10 +39,21 @@ export class Confinement {
   }
 
   /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */
-  found(pid: number, { engine, context }: Runnable): void {
+  found(pid: number, runnable: Runnable): void {
     const { id, settings, folder } = this.#parts;
-    confine(settings.cgroups, id, holdersOf(folder.lock), context.limits, engine.processorWeight);
+    const { engine, context } = runnable;
+    confine(settings.cgroups, id, holdersOf(folder.lock), context.limits, this.#optionsOf(runnable));
     setOomScore(pid, oomScoreOf(engine, context));
+  }
+
+  /** A customer's command could take the ports of other instances. */
+  #optionsOf({ engine, context }: Runnable) {
+    const range = this.#parts.settings.portRange ?? DEFAULT_PORT_RANGE;
+    const reserved = { range, own: context.spec.exposure.port };
+    return {
+      weight: engine.processorWeight,
+      reserved: context.application === undefined ? undefined : reserved,
+    };
   }
 
   /** Resolves when the limits of the latest start are in force, with null, or with why they are not. */

@@ -1,23 +1,27 @@
-// Has the kernel refuse a port to all users but one, while an engine that takes no open socket is about to listen there,
-// or while a reservation turns into a listener: it has to allow reuse of its address then, as any program can ask for. A small program of the
-// kernel's (bpf(2)) checks every bind on the machine for that time, and ends with the host's descriptor.
+// Has the kernel refuse ports, by small programs of its own (bpf(2)) that check binds. A guard refuses a port to all users
+// but one, while an engine that takes no open socket is about to listen there, or while a reservation turns into a
+// listener: it has to allow reuse of its address then, as any program can ask for. Its program checks every bind on the
+// machine for that time, and ends with the host's descriptor. The program of a customer's group checks the binds of that
+// group, and ends with it, so that it outlives the host.
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { dlopen, FFIType } from "bun:ffi";
+import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { memoryOf } from "../../lib/socket-calls.ts";
 
 const { symbols: libc } = dlopen("libc.so.6", {
   syscall: { args: [FFIType.i64, FFIType.i64, FFIType.ptr, FFIType.i64], returns: FFIType.i64_fast },
 });
 const SYS_BPF = process.arch === "arm64" ? 280 : 321;
-const [PROG_LOAD, LINK_CREATE] = [5, 28];
+const [PROG_LOAD, PROG_ATTACH, LINK_CREATE] = [5, 8, 28];
 const CGROUP_SOCK_ADDR = 18;
 /** Where the program is attached: binds of IPv4 and of IPv6. */
 const BINDS = [8, 9];
 const ATTRIBUTE_BYTES = 128;
 const LICENSE = Buffer.from("GPL\0");
 
-/** The place of `user_port` in struct bpf_sock_addr, in the byte order of the network. */
-const USER_PORT = 24;
+/** The places of members in struct bpf_sock_addr: `user_port`, in the byte order of the network, and `protocol`. */
+const [USER_PORT, PROTOCOL] = [24, 36];
+const UDP = 17;
 const GET_CURRENT_UID_GID = 15;
 
 /** An instruction: operation, registers (source and destination), offset or how many to skip, number. */
@@ -39,11 +43,35 @@ function instructionsFor(port: number, uid: number): Instruction[] {
   ];
 }
 
+/** Refuses the range but for the own port. UDP has ports of its own, which no instance has. */
+function instructionsFrom({ range, own }: ReservedPorts): Instruction[] {
+  return [
+    [0x61, 0x12, PROTOCOL, 0], // r2 = protocol
+    [0x15, 0x02, 7, UDP], // if it is UDP: allow
+    [0x61, 0x12, USER_PORT, 0], // r2 = user_port
+    [0xdc, 0x02, 0, 16], // r2 = it in the order of the machine
+    [0xa5, 0x02, 4, range.first], // if it is below the range: allow
+    [0x25, 0x02, 3, range.last], // if it is above: allow
+    [0x15, 0x02, 2, own ?? 0], // if it is the own port: allow
+    [0xb7, 0x00, 0, 0], // r0 = 0: refuse
+    [0x95, 0x00, 0, 0],
+    [0xb7, 0x00, 0, 1], // r0 = 1: allow
+    [0x95, 0x00, 0, 0],
+  ];
+}
+
 /** Allows every bind. */
 const ALLOW_ALL: Instruction[] = [
   [0xb7, 0x00, 0, 1], // r0 = 1: allow
   [0x95, 0x00, 0, 0],
 ];
+
+/** Ports of instances, which the processes of a customer's group may not take. */
+export interface ReservedPorts {
+  range: PortRange;
+  /** The port of the range at which the processes answer; null without any. */
+  own: number | null;
+}
 
 /** Refuses a port while it is open. */
 export interface BindGuard {
@@ -72,6 +100,23 @@ export function canGuardBinding(): boolean {
   return guard !== null;
 }
 
+/**
+ * Refuses ports to the processes of a group, in place of what was refused to them before, until the group is deleted.
+ * Where the machine or the rights of this process do not allow it, nothing is refused.
+ * @param folder of a group of version 2.
+ */
+export function refuseReserved(folder: string, ports: ReservedPorts): void {
+  const instructions = instructionsFrom(ports);
+  const group = openSync(folder, "r");
+  for (const type of BINDS) {
+    const program = load(instructions, type);
+    if (program < 0) continue;
+    attach(PROG_ATTACH, program, group, type);
+    closeSync(program);
+  }
+  closeSync(group);
+}
+
 function guardWith(instructions: Instruction[]): BindGuard | null {
   const root = openCgroupRoot();
   if (root === null) return null;
@@ -93,7 +138,7 @@ function guardWith(instructions: Instruction[]): BindGuard | null {
 function guardBinds(instructions: Instruction[], attachType: number, cgroup: number): number | null {
   const program = load(instructions, attachType);
   if (program < 0) return null;
-  const link = attach(program, cgroup, attachType);
+  const link = attach(LINK_CREATE, program, cgroup, attachType);
   closeSync(program);
   return link < 0 ? null : link;
 }
@@ -127,12 +172,14 @@ function load(instructions: Instruction[], attachType: number): number {
   return bpf(PROG_LOAD, attribute);
 }
 
-function attach(program: number, cgroup: number, attachType: number): number {
+/** Both ways to attach a program name it, the group and the kind of its calls; they differ in the order. */
+function attach(command: number, program: number, cgroup: number, attachType: number): number {
   const attribute = new DataView(new ArrayBuffer(ATTRIBUTE_BYTES));
-  attribute.setUint32(0, program, true);
-  attribute.setUint32(4, cgroup, true);
+  const [first, second] = command === LINK_CREATE ? [program, cgroup] : [cgroup, program];
+  attribute.setUint32(0, first, true);
+  attribute.setUint32(4, second, true);
   attribute.setUint32(8, attachType, true);
-  return bpf(LINK_CREATE, attribute);
+  return bpf(command, attribute);
 }
 
 function bpf(command: number, attribute: DataView): number {

@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { codeOf } from "../../lib/errors.ts";
 import { readIfPresent } from "../../lib/files.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
+import type { ReservedPorts } from "./bind-guard.ts";
 
 const MOUNT = "/sys/fs/cgroup";
+/** Groups of version 2 beside controllers of version 1. */
+const UNIFIED = "unified";
 const PERIOD_US = 100_000;
 const PLACE_CHARACTERS = 12;
 /** The group of all processes of a container but those of instances. */
@@ -18,6 +21,8 @@ export interface GroupLimits {
   memoryBytes: number;
   maxProcesses: number | null;
   cpus: number | null;
+  /** The ports that a customer's processes may not take, where the kernel can refuse them; left out for all others. */
+  reserved?: ReservedPorts | undefined;
 }
 
 /** The place of Pilvi's groups, and the way to write limits there. */
@@ -27,6 +32,8 @@ export interface CgroupBackend {
   place: string;
   /** The folders of one group: version 1 has one for each controller. */
   folders(name: string): string[];
+  /** The group's folder of version 2, where the kernel can check binds; null where it has none. */
+  bindsFolder(name: string): string | null;
   /** The list of processes of the group that this process itself is in; null where it cannot be found. */
   ownProcesses(): string | null;
   /** Has the controllers reach a group whose folders are there. */
@@ -74,6 +81,7 @@ function version2(mount: string, place: string): CgroupBackend | null {
     version: "cgroup-v2",
     place,
     folders: (name) => [join(mount, name)],
+    bindsFolder: (name) => join(mount, name),
     ownProcesses: () => ownProcesses(mount, ""),
     handOnTo: (name) => {
       const above = name.split("/").slice(0, -1);
@@ -157,10 +165,12 @@ export function enter(folder: string, pid: number): void {
 function version1(mount: string, place: string): CgroupBackend {
   const countsProcesses = canWrite(join(mount, "pids"));
   const controllers = ["memory", "cpu", ...(countsProcesses ? ["pids"] : [])];
+  const unified = join(mount, UNIFIED);
   return {
     version: "cgroup-v1",
     place,
     folders: (name) => controllers.map((controller) => join(mount, controller, name)),
+    bindsFolder: (name) => (canWrite(join(unified, "cgroup.procs")) ? join(unified, name) : null),
     ownProcesses: () => ownProcesses(join(mount, "memory"), "memory"),
     handOnTo: () => undefined,
     settings: (name, { maxProcesses, cpus }) => [

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { folderCgroups } from "../../../tests/support/folder-cgroups.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
+import type { ReservedPorts } from "./bind-guard.ts";
 import { findCgroups } from "./cgroup-backends.ts";
-import { confine, confineTo, dissolve, expectMove, groupOf, killGroup } from "./cgroup.ts";
+import { canReservePorts, confine, confineTo, dissolve, expectMove, groupOf, killGroup } from "./cgroup.ts";
 
 const [ours, others] = ["/first", "/second"].map((dataDir) => findCgroups(dataDir));
 
@@ -37,6 +39,57 @@ test.skipIf(!ours)("a move that is expected leaves the host in the group that it
   await expectMove(ours ?? null);
   expect(readFileSync("/proc/self/cgroup", "utf8")).toBe(before);
 });
+
+/** Waits for the end of its input, then takes each port in turn. */
+const TAKER = `
+await Bun.stdin.text();
+const outcomes = process.argv.slice(1).map((port) => {
+  try { Bun.listen({ hostname: "127.0.0.1", port: Number(port), exclusive: true, socket: { data() {} } }).stop(); return "taken"; }
+  catch (error) { return error.code; }
+});
+const { port } = await Bun.udpSocket({ hostname: "127.0.0.1", port: Number(process.argv[1]) });
+console.log(...outcomes, port);
+process.exit();
+`;
+
+test.skipIf(!canReservePorts(ours ?? null))(
+  "a group refuses its processes a range of ports but their own, of now",
+  async () => {
+    if (!ours) throw new Error("this machine has no cgroups");
+    const id = `taker-${process.pid}`;
+    const [first, second, third] = threeFreePorts();
+    const limits = { memoryBytes: 256 * 1024 ** 2, maxProcesses: 64, cpus: null };
+    const outcomes = async (reserved?: ReservedPorts) => {
+      const words = [process.execPath, "-e", TAKER, String(first), String(second), String(third)];
+      const taker = Bun.spawn(words, { stdio: ["pipe", "pipe", "ignore"] });
+      confineTo(ours, id, [taker.pid], { ...limits, reserved });
+      await taker.stdin.end();
+      return (await new Response(taker.stdout).text()).trim();
+    };
+    try {
+      expect(await outcomes()).toBe(`taken taken taken ${first}`);
+      expect(await outcomes({ range: { first, last: second }, own: null })).toBe(
+        `EPERM EPERM taken ${first}`,
+      );
+      expect(await outcomes({ range: { first, last: third }, own: second })).toBe(
+        `EPERM taken EPERM ${first}`,
+      );
+      expect(await outcomes({ range: { first: second, last: third }, own: third })).toBe(
+        `taken EPERM taken ${first}`,
+      );
+    } finally {
+      await dissolve(ours, id);
+    }
+    expect(existsSync(ours.bindsFolder(groupOf(ours, id)) ?? "")).toBe(false);
+  },
+);
+
+function threeFreePorts(): [number, number, number] {
+  for (;;) {
+    const [first, second, third] = [freePort(), freePort(), freePort()];
+    if (second === first + 1 && third === second + 1) return [first, second, third];
+  }
+}
 
 /** Programs that begin with a line: processes that make others without a pause, and a process that goes on in a child. */
 const [BOMB, RUNAWAY] = ["fork", "exit if fork"].map((step) => [

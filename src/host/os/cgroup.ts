@@ -7,7 +7,9 @@ import { EDGE_ID } from "../../contracts/edge-id.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
 import { codeOf } from "../../lib/errors.ts";
-import { enter, type CgroupBackend, type GroupLimits, type MemoryFiles } from "./cgroup-backends.ts";
+import { canGuardBinding, refuseReserved, type ReservedPorts } from "./bind-guard.ts";
+import { enter, type CgroupBackend, type GroupLimits } from "./cgroup-backends.ts";
+import { limitMemory, memoryIn } from "./cgroup-memory.ts";
 import { childrenOf, textOf } from "./proc-files.ts";
 import { signalProcess } from "./signals.ts";
 
@@ -29,20 +31,26 @@ const KILL_TIMEOUT_MS = 10_000;
 const DISSOLVE_TIMEOUT_MS = 1_000;
 const DISSOLVE_RETRY_MS = 5;
 
+/** What a group has besides the limits of its instance. */
+interface GroupOptions {
+  /** See `weigh`. */
+  weight?: number | undefined;
+  reserved?: ReservedPorts | undefined;
+}
+
 /**
  * Puts processes and all their future children into the instance's group, and limits its memory and number of
  * processes. The processor is not limited yet: a start with a quarter of a processor would take too long.
- * @param weight see `weigh`.
  */
 export function confine(
   backend: CgroupBackend | null,
   id: string,
   pids: number[],
   limits: Limits,
-  weight = 1,
+  { weight = 1, reserved }: GroupOptions = {},
 ): void {
   if (backend === null || !isGrouped(limits)) return;
-  confineTo(backend, id, pids, { ...groupLimitsOf(limits), cpus: null });
+  confineTo(backend, id, pids, { ...groupLimitsOf(limits), cpus: null, reserved });
   weigh(backend, id, weight);
 }
 
@@ -63,10 +71,10 @@ export async function confineStarted(
   id: string,
   pid: number,
   limits: Limits,
-  weight = 1,
+  { weight = 1, reserved }: GroupOptions = {},
 ): Promise<void> {
   if (backend === null || !isGrouped(limits)) return;
-  await confineStartedTo(backend, id, pid, { ...groupLimitsOf(limits), cpus: null }, weight);
+  await confineStartedTo(backend, id, pid, { ...groupLimitsOf(limits), cpus: null, reserved }, weight);
 }
 
 /**
@@ -80,7 +88,8 @@ export async function confineStartedTo(
   limits: GroupLimits,
   weight: number,
 ): Promise<void> {
-  for (const folder of backend.folders(groupOf(backend, id))) await mkdir(folder, { recursive: true });
+  for (const folder of foldersFor(backend, groupOf(backend, id), limits))
+    await mkdir(folder, { recursive: true });
   const folders = ensureGroup(backend, id, limits);
   weigh(backend, id, weight);
   await moveWithChildren(folders, pid);
@@ -95,12 +104,30 @@ export function confineTo(backend: CgroupBackend, id: string, pids: number[], li
 /** Makes the group with its limits. @returns its folders. */
 function ensureGroup(backend: CgroupBackend, id: string, limits: GroupLimits): string[] {
   const name = groupOf(backend, id);
-  const folders = backend.folders(name);
+  const folders = foldersFor(backend, name, limits);
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   backend.handOnTo(name);
   writeFileSync(...backend.weight(PARENT, WEIGHT_PER_CPU * availableParallelism()));
   apply(backend, name, limits);
+  const checked = backend.bindsFolder(name);
+  if (limits.reserved !== undefined && checked !== null) refuseReserved(checked, limits.reserved);
   return folders;
+}
+
+/** Whether this process can have the kernel refuse ports to the processes of a group. */
+export function canReservePorts(backend: CgroupBackend | null): boolean {
+  return backend !== null && backend.bindsFolder(PARENT) !== null && canGuardBinding();
+}
+
+/** The folders that a group with these limits needs. */
+function foldersFor(backend: CgroupBackend, name: string, { reserved }: GroupLimits): string[] {
+  return reserved === undefined ? backend.folders(name) : allFolders(backend, name);
+}
+
+/** The folders that a group can have, some of which need not be there. */
+function allFolders(backend: CgroupBackend, name: string): string[] {
+  const checked = backend.bindsFolder(name);
+  return [...new Set([...backend.folders(name), ...(checked === null ? [] : [checked])])];
 }
 
 /** Applies all limits to the instance from now on. */
@@ -129,7 +156,7 @@ export async function killGroup(
   id: string,
   withinMs = KILL_TIMEOUT_MS,
 ): Promise<boolean> {
-  const folders = backend?.folders(groupOf(backend, id)) ?? [];
+  const folders = backend === null ? [] : allFolders(backend, groupOf(backend, id));
   const giveUpAt = performance.now() + withinMs;
   for (;;) {
     const pids = folders.flatMap(processesOf);
@@ -188,20 +215,10 @@ export function usageOfGroup(
   return { cpuMs: backend.cpuMs(name), memoryBytes: memoryIn(backend.memory(name)) };
 }
 
-function memoryIn({ usage, droppable }: MemoryFiles): number | null {
-  try {
-    const line = new RegExp(`^${droppable.name} (\\d+)$`, "m").exec(readFileSync(droppable.path, "utf8"));
-    return Math.max(0, numberIn(usage) - Number(line?.[1] ?? 0));
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-}
-
 /** Deletes the instance's group. Its processes must have ended. */
 export async function dissolve(backend: CgroupBackend | null, id: string): Promise<void> {
   if (backend === null) return;
-  for (const folder of backend.folders(groupOf(backend, id))) {
+  for (const folder of allFolders(backend, groupOf(backend, id))) {
     // A killed process still counts for a moment.
     const giveUpAt = performance.now() + DISSOLVE_TIMEOUT_MS;
     while (!(await isDissolved(folder)) && performance.now() < giveUpAt) await Bun.sleep(DISSOLVE_RETRY_MS);
@@ -232,32 +249,6 @@ async function move(folder: string, pid: number): Promise<void> {
 function apply(backend: CgroupBackend, name: string, limits: GroupLimits): void {
   limitMemory(backend.memory(name), limits.memoryBytes);
   for (const [path, value] of backend.settings(name, limits)) writeFileSync(path, value);
-}
-
-/**
- * Limits memory. A group that uses more than its new limit keeps the former limit until the next start, because a
- * change must not kill it. Swap beyond the limit is off: a hog would keep the disk busy for all before it ends.
- */
-function limitMemory({ limit: path, swap, usage }: MemoryFiles, bytes: number): void {
-  if (numberIn(usage) > bytes) return;
-  const files: [path: string, value: string][] = [[path, String(bytes)]];
-  if (existsSync(swap.path)) files.push([swap.path, swap.counts === "all" ? String(bytes) : "0"]);
-  // Memory and swap together must never be less than memory, so a raise writes the sum first.
-  const isRaised = bytes > numberIn(path);
-  for (const [file, value] of isRaised ? files.toReversed() : files) {
-    try {
-      writeFileSync(file, value);
-    } catch (error) {
-      // The group has just begun to use more than that.
-      if (codeOf(error) !== "EBUSY") throw error;
-    }
-  }
-}
-
-/** The number in a file; version 2 has a word for no limit. */
-function numberIn(path: string): number {
-  const text = readFileSync(path, "utf8").trim();
-  return text === "max" ? Infinity : Number(text);
 }
 
 /**

@@ -46,7 +46,8 @@ export interface NetworkRulesParts {
 /** How long after a start the rules are looked at, so that no start waits for that. */
 const CHECK_DELAY_MS = 1_000;
 
-const DEFAULT_RANGE: PortRange = { first: 20_000, last: 29_999 };
+/** The ports of instances where no setting names others. */
+export const DEFAULT_PORT_RANGE: PortRange = { first: 20_000, last: 29_999 };
 
 export class NetworkRules {
   readonly #parts: NetworkRulesParts;
@@ -217,7 +218,7 @@ export class NetworkRules {
       [...reaches.map((reach) => this.#ports.get(reach) ?? null), port].filter((each) => each !== null);
     return {
       table: this.#table,
-      reserved: [this.#parts.portRange ?? DEFAULT_RANGE],
+      reserved: [this.#parts.portRange ?? DEFAULT_PORT_RANGE],
       uids: [...this.#parts.uids(), ...grants.map(({ uid }) => uid)],
       reached: grants.flatMap((grant) => portsOf(grant).map((port): [number, number] => [grant.uid, port])),
       owned: grants.flatMap(({ uid, port }) => (port === null ? [] : [[uid, port] as [number, number]])),

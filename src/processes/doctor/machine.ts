@@ -6,6 +6,7 @@ import { readOsRelease } from "../../engines/install/hints.ts";
 import { isBuildUserShared } from "../../host/provisioning/build-user.ts";
 import { canGuardBinding } from "../../host/os/bind-guard.ts";
 import { findCgroups } from "../../host/os/cgroup-backends.ts";
+import { canReservePorts } from "../../host/os/cgroup.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
 import { closedToEngines } from "../bootstrap/closed-folder.ts";
 import { fail, type Finding, ok, unreachable, warn } from "./finding.ts";
@@ -26,6 +27,7 @@ export function checkMachine(config: Config): Finding[] {
     isolationFinding(),
     limitsFinding(config.dataDir),
     portGuardFinding(),
+    reservedPortsFinding(config.dataDir),
     ...portSharingFindings(),
     ...buildUserFindings(),
     dataDirFinding(config.dataDir, nearest),
@@ -70,6 +72,18 @@ function portGuardFinding(): Finding {
   return warn(
     "while a cache that listens by itself starts, other users' programs can take its port for some 10 ms; `last_error` then says so",
     "Run Pilvi as root, on a kernel with BPF and cgroups of version 2, or let the caches hibernate: the gateway's ports are never free.",
+  );
+}
+
+/** A port that a customer's process has taken can be given to no instance. */
+function reservedPortsFinding(dataDir: string): Finding {
+  if (canReservePorts(findCgroups(dataDir)))
+    return ok(
+      "the kernel refuses the ports of PILVI_PORT_RANGE to applications and builds, but for their own",
+    );
+  return warn(
+    "applications and builds can take all ports of PILVI_PORT_RANGE, and then no instance gets any",
+    "Run Pilvi as root, on a kernel with BPF and cgroups of version 2 that can be written.",
   );
 }
 

@@ -204,6 +204,11 @@ describe("pilvi doctor", () => {
         ? /^ok +the kernel refuses the port of a cache/m
         : /^warn +while a cache that listens by itself/m,
     );
+    expect(stdout).toMatch(
+      IS_ROOT
+        ? /^ok +the kernel refuses the ports of PILVI_PORT_RANGE/m
+        : /^warn +applications and builds can take all ports of PILVI_PORT_RANGE/m,
+    );
     expect(/^warn +while a WebSocket cluster starts/m.test(stdout)).toBe(!IS_ROOT);
     expect(code).toBe(0);
   });
