@@ -54,6 +54,8 @@ export interface EngineEdge<S extends InstanceSpec = InstanceSpec> {
   usage(context: EngineContext<S>): Promise<Map<string, RouteUse>>;
   /** The value of the probe's header, which this edge alone knows beside the host. */
   probeSecret(context: EngineContext<S>): string;
+  /** The unix socket for probes, whose connections do not count as those of clients. An edge of a former release has none. */
+  probeSocket(context: EngineContext<S>): string;
   /** Shows new clients another certificate. @throws when it refuses. */
   show(context: EngineContext<S>, certificate: Certificate): Promise<void>;
 }

@@ -27,6 +27,8 @@ import {
 export const CONFIG_FILE = "haproxy.cfg";
 export const CERTIFICATE_FILE = "edge.pem";
 export const SOCKET_NAME = "admin.sock";
+/** Where the host's own requests come, which no number of clients keeps out. */
+export const PROBE_SOCKET_NAME = "probe.sock";
 
 /** The host's socket lies beside all instances. */
 const WAKE_SOCKET = "../../../run/edge.sock";
@@ -137,10 +139,14 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     ...(httpsPort === null
       ? []
       : [`bind ${at(httpsPort)} ssl crt ${confPath(CERTIFICATE_FILE)} alpn h2,http/1.1`]),
+    `bind unix@${RUN}/${PROBE_SOCKET_NAME} name host mode 600`,
     `maxconn ${spec.maxConnections}`,
     // Clients of IPv6 have whole networks of addresses.
     "tcp-request connection track-sc0 src,ipmask(32,64) table addresses",
     `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
+    // The host's socket has no addresses. Rules and applications see those that the port would have.
+    "http-request set-src str(127.0.0.1) if { so_name host }",
+    `http-request set-dst-port int(${exposure.port}) if { so_name host }`,
     "unique-id-format %[uuid()]",
     "http-after-response set-header X-Request-Id %[unique-id]",
     // Most requests have the very name of a route. Others have it with a port, and with the dot of a whole name.

@@ -11,7 +11,15 @@ import { plainLine } from "../log-line.ts";
 import { grantedMemory } from "../memory.ts";
 import { CACHE_MEGABYTES } from "./cache.ts";
 import { FILES_OF_CONNECTION } from "./crowds.ts";
-import { CERTIFICATE_FILE, CONFIG_FILE, configFiles, MAPS, probeSecret, SOCKET_NAME } from "./config.ts";
+import {
+  CERTIFICATE_FILE,
+  CONFIG_FILE,
+  configFiles,
+  MAPS,
+  PROBE_SOCKET_NAME,
+  probeSecret,
+  SOCKET_NAME,
+} from "./config.ts";
 import { program } from "./program.ts";
 import { READY_LINE } from "./ready-line.ts";
 import { changeTable, isReady, mapFile, readTable, readUsage, showCertificate, textsOf } from "./runtime.ts";
@@ -52,6 +60,7 @@ export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
     change: changeTable,
     usage: readUsage,
     probeSecret,
+    probeSocket: ({ paths }) => join(paths.runDir, PROBE_SOCKET_NAME),
     show: showCertificate,
   },
   needsLowPort: ({ exposure, httpsPort }) =>

@@ -1,15 +1,21 @@
 // Probes through a real edge: the host learns which instance answers, and nobody else does.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { PORT_HEADER, PROBE_HEADER } from "../../engines/edge.ts";
-import { probeSecret } from "../../engines/haproxy/config.ts";
+import { PROBE_SOCKET_NAME, probeSecret } from "../../engines/haproxy/config.ts";
+import { AF_UNIX, memoryOf, SOCK_CLOEXEC, SOCK_STREAM, sockets } from "../../lib/socket-calls.ts";
+import { unixName } from "../../lib/socket-names.ts";
 import type { EdgeAnswer } from "../../contracts/edge-probe.ts";
+
+const PER_ADDRESS = 20;
 
 let lone: LoneEdge;
 
 beforeEach(async () => {
-  lone = await LoneEdge.start();
+  lone = await LoneEdge.start({ maxConnectionsPerAddress: PER_ADDRESS });
 });
 
 afterEach(async () => await lone.close());
@@ -65,6 +71,62 @@ test("a client learns no port, and an application neither the secret nor how to 
   expect(seen).not.toBeNull();
   expect([...(seen ?? new Headers()).keys()].filter((name) => name.startsWith("x-pilvi"))).toEqual([]);
 });
+
+test("a probe is answered while the programs of this machine have all connections of their address", async () => {
+  const { port } = lone.serve("a", () => new Response("a"));
+  await lone.route("a", ["a.localhost"]);
+  let refused = 0;
+  const socket = { data: () => {}, close: () => void (refused += 1) };
+  const kept = await Promise.all(
+    Array.from({ length: PER_ADDRESS + 1 }, () =>
+      Bun.connect({ hostname: "127.0.0.1", port: lone.port, socket }),
+    ),
+  );
+  await until("the last has been refused", () => refused === 1);
+  await expect(lone.get("a.localhost", "/", { keepalive: false })).rejects.toThrow();
+  expect(await answerOf("a.localhost")).toEqual({ status: 200, port });
+  expect(refused).toBe(1);
+  for (const each of kept) each.terminate();
+});
+
+test("an application sees a probe as it sees a client of this machine", async () => {
+  const seen: [string, string][][] = [];
+  lone.serve("a", ({ headers }) => {
+    for (const name of ["x-request-id", "user-agent", "accept-encoding", "accept", "connection"])
+      headers.delete(name);
+    seen.push([...headers]);
+    return new Response("a");
+  });
+  await lone.route("a", ["a.localhost"]);
+  await answerOf("a.localhost");
+  await lone.get("a.localhost");
+  expect(seen[0]).toEqual(seen[1] ?? []);
+  expect(Object.fromEntries(seen[0] ?? [])).toMatchObject({
+    "x-real-ip": "127.0.0.1",
+    "x-forwarded-port": String(lone.port),
+  });
+});
+
+test.each(["has none", "has left one"])(
+  "a probe goes to the port where an edge of a former release %s",
+  async (which) => {
+    const { port } = lone.serve("a", () => new Response("a"));
+    await lone.route("a", ["a.localhost"]);
+    const socket = join(lone.engine.context.paths.runDir, PROBE_SOCKET_NAME);
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    rmSync(socket);
+    if (which === "has left one") leaveSocket(socket);
+    expect(await answerOf("a.localhost")).toEqual({ status: 200, port });
+  },
+);
+
+/** Makes a socket at which nobody listens. */
+function leaveSocket(path: string): void {
+  const fd = sockets.socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const name = unixName(path);
+  expect(sockets.bind(fd, memoryOf(name), name.length)).toBe(0);
+  sockets.close(fd);
+}
 
 test("an edge that does not run answers no probe", async () => {
   await lone.killEngine();
