@@ -1,6 +1,6 @@
-// The script between two states of the rules has what differs, and nothing else.
+// The script between two states of the rules has what differs, and nothing else; and no user fills the sets of all users.
 import { expect, test } from "bun:test";
-import { changeScript, type Rules } from "./ruleset.ts";
+import { changeScript, wholeScript, type Rules } from "./ruleset.ts";
 
 const FORMER: Rules = {
   table: "pilvi_test",
@@ -29,3 +29,19 @@ test("elements go before others come, so that a port can pass from a user to ano
     ].join("\n"),
   );
 });
+
+function numberIn(text: string, pattern: RegExp): number {
+  return Number(pattern.exec(text)?.[1] ?? Number.NaN);
+}
+
+test.each(["opening4", "opening_by4", "refused4", "opening6", "opening_by6", "refused6"])(
+  "one user has less than a hundredth of the set %s, however fast it opens connections",
+  (name) => {
+    const script = wholeScript(FORMER);
+    const set = new RegExp(`set ${name} .*`).exec(script)?.[0] ?? "";
+    const seconds = numberIn(set, / timeout (\d+)s/) + numberIn(set, /gc-interval (\d+)s/);
+    const rate = numberIn(script, /rate over (\d+)\/second/);
+    const burst = numberIn(script, /burst (\d+) packets/);
+    expect((burst + rate * seconds) * 100).toBeLessThan(numberIn(set, /size (\d+)/));
+  },
+);

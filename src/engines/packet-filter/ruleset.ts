@@ -23,11 +23,26 @@ export interface Rules {
   open: readonly number[];
 }
 
-/** How long a connection that is being opened is remembered, and how many of them are at most. */
-const [OPENING_SECONDS, MAX_OPENING] = [10, 65_536];
+/**
+ * How many connections to ports of its own a user may open in a second. Together with the times below, this bounds what
+ * one user has of the sets, which all users share: less than a hundredth.
+ */
+const OPENINGS_PER_SECOND = 500;
 
-/** How many connections to ports of its own a user may open in a second. */
-const OPENINGS_PER_SECOND = 1_000;
+/** How many connections that are being opened, and how many refused answers, are remembered at most. */
+const MAX_REMEMBERED = 262_144;
+
+/** How long, and how many, users with such connections are remembered; after a second a user may open as many again. */
+const [OPENER_SECONDS, MAX_OPENERS] = [10, 65_536];
+
+/** How long a connection that is being opened is remembered: its answer comes at once, also on a busy machine. */
+const OPENING_SECONDS = 2;
+
+/** How long a refused answer is remembered. A client tries again after a second. */
+const REFUSED_SECONDS = 3;
+
+/** How often the kernel forgets what has had its time. */
+const FORGET_SECONDS = 1;
 
 const FAMILIES = [
   { name: "ip", suffix: "4" },
@@ -48,7 +63,7 @@ table inet ${table} {
   set reached { typeof meta skuid . tcp dport; }
   set owned { typeof meta skuid . tcp sport; }
   set open { type inet_service; }
-  set opened { typeof meta skuid; flags dynamic, timeout; timeout ${OPENING_SECONDS}s; size ${MAX_OPENING}; }
+  set opened { typeof meta skuid; flags dynamic, timeout; timeout ${OPENER_SECONDS}s; size ${MAX_OPENERS}; }
 ${FAMILIES.map(openingSets).join("\n")}
   chain output {
     type filter hook output priority filter; policy accept;
@@ -113,22 +128,30 @@ export function removalScript(table: string): string {
 function connectRules({ name, suffix }: (typeof FAMILIES)[number]): string {
   const answer = `${name} daddr . tcp dport . ${name} saddr . tcp sport`;
   return `    ${answer} @refused${suffix} reject with tcp reset
-    add @opening${suffix} { ${answer} } add @opening_by${suffix} { ${answer} . meta skuid } return`;
+    update @opening${suffix} { ${answer} } update @opening_by${suffix} { ${answer} . meta skuid } return`;
 }
 
-/** A refused answer is noted, so that the client's next attempt is refused at once. */
+/**
+ * A refused answer is noted, so that the client's next attempt is refused at once, and refused whether or not there is
+ * room for the note. The reset ends what the listener has of the connection, so that it does not answer again later.
+ */
 function answerRules({ name, suffix }: (typeof FAMILIES)[number]): string {
   const answer = `${name} saddr . tcp sport . ${name} daddr . tcp dport`;
   return `    ${answer} . meta skuid @opening_by${suffix} return
-    ${answer} @opening${suffix} update @refused${suffix} { ${answer} } drop`;
+    ${answer} @opening${suffix} update @refused${suffix} { ${answer} }
+    ${answer} @opening${suffix} reject with tcp reset`;
+}
+
+/** The properties of a set whose elements are forgotten after some seconds. */
+function kept(seconds: number): string {
+  return `flags dynamic, timeout; timeout ${seconds}s; gc-interval ${FORGET_SECONDS}s; size ${MAX_REMEMBERED};`;
 }
 
 function openingSets({ name, suffix }: (typeof FAMILIES)[number]): string {
   const answer = `${name} saddr . tcp sport . ${name} daddr . tcp dport`;
-  const rest = `flags dynamic, timeout; timeout ${OPENING_SECONDS}s; size ${MAX_OPENING};`;
-  return `  set opening${suffix} { typeof ${answer}; ${rest} }
-  set opening_by${suffix} { typeof ${answer} . meta skuid; ${rest} }
-  set refused${suffix} { typeof ${answer}; ${rest} }`;
+  return `  set opening${suffix} { typeof ${answer}; ${kept(OPENING_SECONDS)} }
+  set opening_by${suffix} { typeof ${answer} . meta skuid; ${kept(OPENING_SECONDS)} }
+  set refused${suffix} { typeof ${answer}; ${kept(REFUSED_SECONDS)} }`;
 }
 
 function elementsOf(rules: Rules): string {

@@ -1,14 +1,17 @@
 // The rules of the network without a host: a port that was taken back, and rules that another program has removed.
 import { afterAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { loadConfig } from "../../config.ts";
 import { createLog } from "../../lib/log.ts";
 import { findPacketFilter } from "../../engines/packet-filter/packet-filter.ts";
+import { removalScript, wholeScript } from "../../engines/packet-filter/ruleset.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { OtherMachine } from "../../../tests/support/clients/other-machine.ts";
 import { NetworkRules, tableOf } from "./network-rules.ts";
 
-/** A user without other processes. */
+/** Users without other processes. */
 const UID = 99_001;
+const OTHER_UID = 99_002;
 
 const portOf = () => null;
 
@@ -59,6 +62,50 @@ test("no process goes on with connections of a port that it has no more", async 
   kept.terminate();
   await rules.close();
 });
+
+/** Connects to two ports in turn, and where nobody listens: by then, the kernel has dealt with the answer of the second. */
+const CLIENT = `
+const [first, second] = process.argv.slice(-2).map(Number);
+const attempt = (port) => Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } }).then(() => "reached", ({ code }) => code);
+const outcomes = [await attempt(first)];
+let other = "held";
+void attempt(second).then((outcome) => (other = outcome));
+outcomes.push(await attempt(1));
+console.log(...outcomes, other);
+process.exit();`;
+
+test("an answer of another user is refused also when no more refusals can be noted, and leaves nothing behind", async () => {
+  const filter = await findPacketFilter(loadConfig(process.env).enginesDir);
+  if (filter === null) throw new Error("this machine has no packet filter");
+  const ports = [await startServer("127.0.0.1"), await startServer("127.0.0.1")];
+  const table = tableOf("/full-sets-of-a-test");
+  const reserved = [{ first: 29_999, last: 29_999 }];
+  const rules = { table, reserved, uids: [UID, OTHER_UID], reached: [], owned: [], open: [] };
+  try {
+    await filter.run(wholeScript(rules).replace(/(set refused4 .* size )\d+/, (_, set) => `${set}1`));
+    const words = [process.execPath, "-e", CLIENT, ...ports.map(String)];
+    const client = Bun.spawn(words, {
+      cwd: "/",
+      uid: OTHER_UID,
+      gid: OTHER_UID,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    children.push(client);
+    const text = await new Response(client.stdout).text();
+    expect(text.trim()).toBe("ECONNREFUSED ECONNREFUSED held");
+    expect(halfOpenAt(ports)).toEqual([]);
+  } finally {
+    await filter.run(removalScript(table));
+  }
+});
+
+/** The ports among these with connections that wait for the last packet of their opening. */
+function halfOpenAt(ports: number[]): number[] {
+  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n").slice(1);
+  const halfOpen = lines.map((line) => line.trim().split(/\s+/)).filter(([, , , state]) => state === "03");
+  const local = new Set(halfOpen.map(([, name = ""]) => Number.parseInt(name.split(":")[1] ?? "", 16)));
+  return ports.filter((port) => local.has(port));
+}
 
 test("rules that another program removes are made anew after the next start", async () => {
   const { enginesDir } = loadConfig(process.env);
