@@ -1,9 +1,14 @@
-// The builds of an earlier host on a disk that takes nothing any more.
+// The builds of an earlier host: their groups, and a disk that takes nothing any more.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { ApplicationHost, buildSpec } from "../../../tests/support/applications/host.ts";
 import { BUILD_VERSION, type Build } from "../../contracts/builds.ts";
+import { findCgroups } from "../os/cgroup-backends.ts";
+import { confineTo } from "../os/cgroup.ts";
 import { buildFolder, noteBuild, type BuildFolder } from "./build-folder.ts";
+import { groupOf } from "./step-options.ts";
+
+const cgroups = findCgroups("/former-builds");
 
 let host: ApplicationHost;
 
@@ -51,3 +56,25 @@ test("nor does a build that waits and cannot have a log", async () => {
   await host.start();
   expect(await host.ended(id)).toMatchObject({ state: "failed" });
 });
+
+test.skipIf(cgroups === null)(
+  "the group of a build that was cut off is deleted with all that the kernel checks in it",
+  async () => {
+    if (cgroups === null) throw new Error("this machine has no cgroups");
+    const { id } = left("running");
+    const reserved = { range: { first: 20_000, last: 29_999 }, own: null };
+    confineTo(cgroups, groupOf(id), [], {
+      memoryBytes: 64 * 1024 ** 2,
+      maxProcesses: 8,
+      cpus: null,
+      reserved,
+    });
+    const folders = [
+      cgroups.bindsFolder(`pilvi/${groupOf(id)}`) ?? [],
+      ...cgroups.folders(`pilvi/${groupOf(id)}`),
+    ].flat();
+    expect(folders.filter((each) => !existsSync(each))).toEqual([]);
+    await host.start();
+    expect(folders.filter((each) => existsSync(each))).toEqual([]);
+  },
+);

@@ -1,6 +1,7 @@
 // Takes up the builds of an earlier host: marks interrupted builds as ended, and deletes the trees of all.
 import { rmSync } from "node:fs";
 import type { Build, BuildFile } from "../../contracts/builds.ts";
+import { dissolve } from "../os/cgroup.ts";
 import { buildsDir, releasesDir } from "../os/layout.ts";
 import type { TreeRemover } from "../../lib/tree-removal.ts";
 import { interruption } from "./build-failures.ts";
@@ -53,6 +54,7 @@ function discardTree({ dataDir, log }: Parts, id: string, remover: TreeRemover):
 
 async function endProcesses({ cgroups, dataDir }: Parts, id: string): Promise<void> {
   await killRest({ cgroups, group: groupOf(id), lock: buildFolder(dataDir, id).lock });
+  await dissolve(cgroups, groupOf(id));
 }
 
 /** A build whose release is there had come to its end but for its state. */
