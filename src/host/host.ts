@@ -259,10 +259,9 @@ export class Host {
 
   #stopTimers(): void {
     for (const timer of this.#timers) clearInterval(timer);
-    this.edge.stop();
-    this.measurements.stop();
-    this.environmentLogs.stop();
-    this.backups.stop();
+    const { edge, measurements, environmentLogs, backups } = this;
+    const { network } = this.#environments;
+    for (const part of [edge, measurements, environmentLogs, backups, network]) part.stop();
   }
 
   /** An unknown instance in a gateway's message is being removed, so the message is ignored. */

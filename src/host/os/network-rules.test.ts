@@ -1,5 +1,5 @@
 // The rules of the network without a host: a port that was taken back, and rules that another program has removed.
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { loadConfig } from "../../config.ts";
 import { createLog } from "../../lib/log.ts";
@@ -38,29 +38,58 @@ async function startServer(hostname: string): Promise<number> {
   return Number(new TextDecoder().decode(value));
 }
 
-test("no process goes on with connections of a port that it has no more", async () => {
-  const { enginesDir } = loadConfig(process.env);
-  const port = await startServer("127.0.0.1");
-  const parts = { dataDir: "/rules-of-a-test", enginesDir, portRange: { first: port, last: port } };
-  const rules = new NetworkRules({ ...parts, uids: () => [UID], portOf, log: createLog("host", "silent") });
-  await rules.grant("app", { uid: UID, reaches: [], port });
-
+/** A connection to a server that sends back what it gets. */
+async function connectTo(port: number) {
   let answer = Promise.withResolvers<boolean>();
-  const kept = await Bun.connect({
+  const socket = await Bun.connect({
     hostname: "127.0.0.1",
     port,
     socket: { data: () => answer.resolve(true) },
   });
-  const answered = async () => {
+  const isAnswered = async () => {
     answer = Promise.withResolvers<boolean>();
-    kept.write("hello");
+    socket.write("hello");
     return await Promise.race([answer.promise, Bun.sleep(500).then(() => false)]);
   };
-  expect(await answered()).toBe(true);
+  return { isAnswered, close: () => socket.terminate() };
+}
+
+/** Rules of a Pilvi whose only port for instances is this. */
+function rulesFor(port: number): NetworkRules {
+  const { enginesDir } = loadConfig(process.env);
+  const parts = { dataDir: "/rules-of-a-test", enginesDir, portRange: { first: port, last: port } };
+  return new NetworkRules({ ...parts, uids: () => [UID], portOf, log: createLog("host", "silent") });
+}
+
+test("no process goes on with connections of a port that it has no more", async () => {
+  const port = await startServer("127.0.0.1");
+  const rules = rulesFor(port);
+  await rules.grant("app", { uid: UID, reaches: [], port });
+  const kept = await connectTo(port);
+  expect(await kept.isAnswered()).toBe(true);
   await rules.revoke("app");
-  expect(await answered()).toBe(false);
-  kept.terminate();
+  expect(await kept.isAnswered()).toBe(false);
+  kept.close();
   await rules.close();
+});
+
+test("a host that was let go changes nothing of the rules of the next", async () => {
+  const port = await startServer("127.0.0.1");
+  const [former, next] = [rulesFor(port), rulesFor(port)];
+  await former.grant("app", { uid: UID, reaches: [], port: null });
+  const timers = spyOn(globalThis, "setTimeout");
+  await former.grant("app", { uid: UID, reaches: [], port: null });
+  const check = timers.mock.calls.at(-1)?.[0] as () => void;
+  timers.mockRestore();
+  former.stop();
+  await next.grant("app", { uid: UID, reaches: [], port });
+  // The check of a former host may have begun already.
+  check();
+  await former.grant("other", { uid: UID, reaches: [], port: null });
+  const kept = await connectTo(port);
+  expect(await kept.isAnswered()).toBe(true);
+  kept.close();
+  await next.close();
 });
 
 /** Connects to two ports in turn, and where nobody listens: by then, the kernel has dealt with the answer of the second. */

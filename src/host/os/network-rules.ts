@@ -57,6 +57,7 @@ export class NetworkRules {
   readonly #open = new Map<string, readonly number[]>();
   #filter: Promise<PacketFilter | null> | undefined;
   #isMade = false;
+  #isStopped = false;
   /** The rules that the kernel has as far as is known; null when that is to be looked at. */
   #known: Rules | null = null;
   /**
@@ -127,9 +128,15 @@ export class NetworkRules {
     void this.#follow().catch(() => undefined);
   }
 
+  /** Changes nothing from now on: the rules are those of the next host, or are removed as a whole. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#check);
+  }
+
   /** Removes the rules, when no process of an environment runs any more. */
   async close(): Promise<void> {
-    clearTimeout(this.#check);
+    this.stop();
     await this.#next?.catch(() => undefined);
     await this.#last;
     const filter = await this.#filter;
@@ -186,7 +193,7 @@ export class NetworkRules {
   async #write(): Promise<void> {
     const { enginesDir, log } = this.#parts;
     const filter = await (this.#filter ??= ensurePacketFilter(enginesDir));
-    if (filter === null) return;
+    if (filter === null || this.#isStopped) return;
     const rules = this.#rules();
     const { wanted } = this.#changes;
     const script = this.#known === null ? elementsScript(rules) : changeScript(this.#known, rules);
