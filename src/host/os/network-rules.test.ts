@@ -15,6 +15,9 @@ const OTHER_UID = 99_002;
 
 const portOf = () => null;
 
+/** The rules of this run alone. */
+const DATA_DIR = `/rules-of-a-test-${process.pid}`;
+
 const SERVER = `
 const hostname = process.argv.at(-1);
 const server = Bun.listen({ hostname, port: 0, socket: { data(socket, data) { socket.write(data); } } });
@@ -57,7 +60,7 @@ async function connectTo(port: number) {
 /** Rules of a Pilvi whose only port for instances is this. */
 function rulesFor(port: number): NetworkRules {
   const { enginesDir } = loadConfig(process.env);
-  const parts = { dataDir: "/rules-of-a-test", enginesDir, portRange: { first: port, last: port } };
+  const parts = { dataDir: DATA_DIR, enginesDir, portRange: { first: port, last: port } };
   return new NetworkRules({ ...parts, uids: () => [UID], portOf, log: createLog("host", "silent") });
 }
 
