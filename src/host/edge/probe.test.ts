@@ -76,17 +76,16 @@ test("a probe is answered while the programs of this machine have all connection
   const { port } = lone.serve("a", () => new Response("a"));
   await lone.route("a", ["a.localhost"]);
   let refused = 0;
-  const socket = { data: () => {}, close: () => void (refused += 1) };
-  const kept = await Promise.all(
-    Array.from({ length: PER_ADDRESS + 1 }, () =>
-      Bun.connect({ hostname: "127.0.0.1", port: lone.port, socket }),
-    ),
-  );
+  const refuse = () => void (refused += 1);
+  const socket = { data: () => {}, close: refuse };
+  // A connection may be reset before it counts as open.
+  const connect = () => Bun.connect({ hostname: "127.0.0.1", port: lone.port, socket }).catch(refuse);
+  const kept = await Promise.all(Array.from({ length: PER_ADDRESS + 1 }, connect));
   await until("the last has been refused", () => refused === 1);
   await expect(lone.get("a.localhost", "/", { keepalive: false })).rejects.toThrow();
   expect(await answerOf("a.localhost")).toEqual({ status: 200, port });
   expect(refused).toBe(1);
-  for (const each of kept) each.terminate();
+  for (const each of kept) each?.terminate();
 });
 
 test("an application sees a probe as it sees a client of this machine", async () => {
