@@ -5,7 +5,7 @@ import { ApiError } from "../jsonapi/errors.ts";
 const MAX_BODY_BYTES = 1024 ** 2;
 
 /** The largest body of a client that has proved nothing. Connections bound such bodies, so they need no further room. */
-export const SMALL_BODY_BYTES = 16 * 1024;
+const SMALL_BODY_BYTES = 16 * 1024;
 
 /** What larger bodies on their way may hold, of one organization and of all. */
 const ROOM_OF_ORGANIZATION = 16 * MAX_BODY_BYTES;
