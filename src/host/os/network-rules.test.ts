@@ -143,7 +143,7 @@ test("rules that another program removes are made anew after the next start", as
   const { enginesDir } = loadConfig(process.env);
   const filter = await findPacketFilter(enginesDir);
   if (filter === null) throw new Error("this machine has no packet filter");
-  const [dataDir, portRange] = ["/removed-rules-of-a-test", { first: 29_999, last: 29_999 }];
+  const [dataDir, portRange] = [`/removed-rules-of-a-test-${process.pid}`, { first: 29_999, last: 29_999 }];
   const table = tableOf(dataDir);
   const isThere = () =>
     filter.run(`list table inet ${table}\n`).then(
@@ -173,7 +173,13 @@ test("a process that listens at all addresses answers this machine, and no other
   const { enginesDir } = loadConfig(process.env);
   const port = await startServer("::");
   const portRange = { first: port, last: port };
-  const parts = { dataDir: "/answers-of-a-test", enginesDir, portRange, uids: () => [UID], portOf };
+  const parts = {
+    dataDir: `/answers-of-a-test-${process.pid}`,
+    enginesDir,
+    portRange,
+    uids: () => [UID],
+    portOf,
+  };
   const rules = new NetworkRules({ ...parts, log: createLog("host", "silent") });
   const other = new OtherMachine();
   try {
