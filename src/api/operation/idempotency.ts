@@ -14,6 +14,12 @@ export interface IdempotentRequest {
   requestHash: string;
 }
 
+/** The parts of a request that decide whether it was sent before. */
+export interface RepeatableRequest {
+  principal: { organizationId: string };
+  idempotency: IdempotentRequest | undefined;
+}
+
 /** The form of a key. */
 export const idempotencyKey = z
   .string()
@@ -77,27 +83,13 @@ export async function createOnce<Row>(
  */
 export async function replayedOr<Row>(
   db: Database,
-  creation: Pick<Creation<Row>, "organizationId" | "request" | "find">,
+  { principal: { organizationId }, idempotency: request }: RepeatableRequest,
+  find: (tx: Transaction, organizationId: string, id: string) => Promise<Row | undefined>,
   make: () => Promise<{ row: Row; isReplayed: boolean }>,
 ): Promise<{ row: Row; isReplayed: boolean }> {
-  const row = await madeBefore(db, creation);
-  return row === undefined ? await make() : { row, isReplayed: true };
-}
-
-/** The resource that an earlier request with the same key made; undefined for a key that is free, and without a key. */
-async function madeBefore<Row>(
-  db: Database,
-  creation: Pick<Creation<Row>, "organizationId" | "request" | "find">,
-): Promise<Row | undefined> {
-  const { organizationId, request } = creation;
-  if (request === undefined) return undefined;
-  return await db.begin(async (tx) => {
-    const [known] = await tx`
-      select from idempotency_keys
-      where organization_id = ${organizationId} and key = ${request.key}
-        and created_at >= now() - interval '24 hours'`;
-    return known === undefined ? undefined : (await replay(tx, creation, request))?.row;
-  });
+  const byId = (tx: Transaction, id: string) => find(tx, organizationId, id);
+  const replayed = request && (await db.begin((tx) => replay(tx, { organizationId, find: byId }, request)));
+  return replayed === undefined ? await make() : { ...replayed, isReplayed: true };
 }
 
 /** Records that a resource is gone; called in the transaction that removes its row. */

@@ -30,7 +30,7 @@ export async function createDeployment(
   request: Request<NewDeployment>,
 ): Promise<Made<DeploymentRow>> {
   const { principal, params, body } = request;
-  return await replayedOr(context.db, formerDeployment(request), async () => {
+  return await replayedOr(context.db, request, findDeployment, async () => {
     const found = await findEnvironment(context.db, principal.organizationId, params.id);
     if (found === undefined) throw notFound("environment");
     const commit =
@@ -42,15 +42,6 @@ export async function createDeployment(
       releaseOf: releaseOf?.release ?? null,
     });
   });
-}
-
-/** How the deployment is found that an earlier request with the same key began. */
-export function formerDeployment({
-  principal: { organizationId },
-  idempotency: request,
-}: Pick<Request<unknown>, "principal" | "idempotency">) {
-  const find = (tx: Transaction, id: string) => findDeployment(tx, organizationId, id);
-  return { organizationId, request, find };
 }
 
 /** What is deployed, as `DeploymentOrder`. */
@@ -76,9 +67,10 @@ export async function deploy(
   // The key of a request that may be repeated names this id.
   const id = newId("depl");
   return await createOnce(db, {
-    ...formerDeployment({ principal, idempotency }),
+    organizationId,
     kind: DEPLOYMENTS,
     id,
+    request: idempotency,
     async create(tx) {
       const environment = await lockDeployable(tx, organizationId, params.id);
       // An upload or a push may have taken long.
@@ -96,6 +88,7 @@ export async function deploy(
       if (row === undefined) throw new Error("an insert gave no row");
       return row;
     },
+    find: (tx, madeId) => findDeployment(tx, organizationId, madeId),
   });
 }
 

@@ -9,8 +9,8 @@ import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseFullStorage } from "../../shared/quotas.ts";
 import type { Made } from "../../shared/routed-resource.ts";
-import { deploy, formerDeployment, lockDeployable } from "../deployments/create.ts";
-import type { Commit, DeploymentRow } from "../deployments/store.ts";
+import { deploy, lockDeployable } from "../deployments/create.ts";
+import { findDeployment, type Commit, type DeploymentRow } from "../deployments/store.ts";
 import { findEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { findApplication, loadApplication, type ApplicationRow } from "../store.ts";
 import { recordRepository } from "../storage.ts";
@@ -55,9 +55,7 @@ export async function deployUpload(
   slots: SourceSlots,
   request: UploadRequest,
 ): Promise<Made<DeploymentRow>> {
-  return await replayedOr(context.db, formerDeployment(request), () =>
-    deployArchive(context, slots, request),
-  );
+  return await replayedOr(context.db, request, findDeployment, () => deployArchive(context, slots, request));
 }
 
 async function deployArchive(

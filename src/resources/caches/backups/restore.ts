@@ -3,7 +3,6 @@ import { invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { replayedOr } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import type { EngineName } from "../../../contracts/engine-names.ts";
-import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { findArchive } from "../../shared/backups/archives.ts";
 import { refuseAsSource, type StoredOrigin } from "../../shared/backups/origin.ts";
@@ -27,7 +26,7 @@ export async function restoreCache(
   context: KindContext,
   request: Request<NewCacheRestore>,
 ): Promise<Made<CacheRow>> {
-  return await replayedOr(context.db, formerCopy(request), () => restoreSnapshot(context, request));
+  return await replayedOr(context.db, request, findCache, () => restoreSnapshot(context, request));
 }
 
 async function restoreSnapshot(
@@ -64,19 +63,13 @@ export async function cloneCache(
   context: KindContext,
   request: Request<NewCacheClone>,
 ): Promise<Made<CacheRow>> {
-  return await replayedOr(context.db, formerCopy(request), async () => {
+  return await replayedOr(context.db, request, findCache, async () => {
     const cache = await findCache(context.db, request.principal.organizationId, request.params.id);
     if (cache === undefined) throw notFound("cache");
     refuseAsSource(cache, "cache");
     const origin = { from: { instance: cache.id }, engine: engineOf(cache, context) };
     return await createCopy(context, request, sourceOf(cache), origin);
   });
-}
-
-/** How the copy is found that an earlier request with the same key made. */
-function formerCopy({ principal: { organizationId }, idempotency: request }: Request<unknown>) {
-  const find = (tx: Transaction, id: string) => findCache(tx, organizationId, id);
-  return { organizationId, request, find };
 }
 
 /** The engine that a cache runs on; for a cache that has none yet, the engine that it prefers. */

@@ -47,7 +47,7 @@ export async function restoreDatabaseCluster(
 ): Promise<Made<DatabaseClusterRow>> {
   const { restore_time: at, database_snapshot_id: snapshot } = request.body;
   const { organizationId } = request.principal;
-  return await replayedOr(context.db, formerCopy(request), async () => {
+  return await replayedOr(context.db, request, findDatabaseCluster, async () => {
     const source = await sourceFor(context, organizationId, request.params.id);
     const copy =
       at === undefined
@@ -67,7 +67,7 @@ export async function cloneDatabaseCluster(
 ): Promise<Made<DatabaseClusterRow>> {
   const { mask, ...body } = request.body;
   const { organizationId } = request.principal;
-  return await replayedOr(context.db, formerCopy(request), async () => {
+  return await replayedOr(context.db, request, findDatabaseCluster, async () => {
     const cluster = await findDatabaseCluster(context.db, organizationId, request.params.id);
     if (cluster === undefined) throw notFound("database cluster");
     const data = await dataOf(context, organizationId, cluster, body.restore_time);
@@ -87,12 +87,6 @@ async function dataOf(
   if (at !== undefined) return await ofInstant(await sourceFor(context, organizationId, cluster.id), at);
   refuseAsSource(cluster, "database cluster");
   return { source: sourceOf(cluster), ...ofNow(cluster) };
-}
-
-/** How the copy is found that an earlier request with the same key made. */
-function formerCopy({ principal: { organizationId }, idempotency: request }: Request<unknown>) {
-  const find = (tx: Transaction, id: string) => findDatabaseCluster(tx, organizationId, id);
-  return { organizationId, request, find };
 }
 
 /** The data of a cluster as it is now. */

@@ -30,16 +30,16 @@ export async function refreshDatabaseCluster(
   const { principal, idempotency, params } = request;
   const { organizationId } = principal;
   const { id } = params;
-  const once = {
-    organizationId,
-    kind: CLUSTERS.kind,
-    id,
-    request: idempotency,
-    find: (tx: Transaction) => findDatabaseCluster(tx, organizationId, id),
-  };
-  return await replayedOr(context.db, once, async () => {
+  return await replayedOr(context.db, request, findDatabaseCluster, async () => {
     const data = await dataOfParent(context, organizationId, id, request.body.restore_time);
-    return await createOnce(context.db, { ...once, create: (tx) => begin(tx, request, data) });
+    return await createOnce(context.db, {
+      organizationId,
+      kind: CLUSTERS.kind,
+      id,
+      request: idempotency,
+      create: (tx) => begin(tx, request, data),
+      find: (tx) => findDatabaseCluster(tx, organizationId, id),
+    });
   });
 }
 
