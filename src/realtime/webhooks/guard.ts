@@ -27,14 +27,15 @@ export function hostOf(target: URL): string {
   return target.hostname.startsWith("[") ? target.hostname.slice(1, -1) : target.hostname;
 }
 
-function portOf({ port, protocol }: URL): number {
+/** The port to connect to. */
+export function portOf({ port, protocol }: URL): number {
   if (port !== "") return Number(port);
   return protocol === "https:" ? 443 : 80;
 }
 
 /**
- * A look-up for a `request` to a URL, which connects to the result and resolves nothing else. Fails with `ForbiddenAddress` when any
- * of the addresses is not public: a name that has both kinds is a trick or a mistake.
+ * A look-up for a `request` to a URL, which connects to the result and resolves nothing else. Fails with
+ * `ForbiddenAddress` when any of the addresses is not public: a name that has both kinds is a trick or a mistake.
  */
 export function checkedLookup(
   target: URL,

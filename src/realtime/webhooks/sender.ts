@@ -8,7 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { hmacHex } from "../protocol/hmac.ts";
 import type { Clock } from "./clock.ts";
-import { checkedLookup, hostOf, ForbiddenAddress, refusalOf, type Resolve } from "./guard.ts";
+import { checkedLookup, ForbiddenAddress, hostOf, portOf, refusalOf, type Resolve } from "./guard.ts";
 
 /** From the look-up of the name to the end of the answer. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -112,7 +112,7 @@ export class Sender {
     return (secure ? httpsRequest : httpRequest)({
       agent: this.#agents[secure ? "https:" : "http:"],
       host: hostOf(target),
-      port: target.port === "" ? (secure ? 443 : 80) : Number(target.port),
+      port: portOf(target),
       path: `${target.pathname}${target.search}`,
       method: "POST",
       lookup: checkedLookup(target, this.#allowPrivate, this.#resolve),
