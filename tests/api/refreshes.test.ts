@@ -1,9 +1,8 @@
 // Refreshes of clones: requests, refusals, and what they ask of the driver.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Loop } from "../../src/reconciler/loop.ts";
 import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
-import { startApi, type TestApi } from "../support/api/api.ts";
-import { DriverArchives, startBackups } from "../support/api/archives.ts";
+import type { TestApi } from "../support/api/api.ts";
+import { startArchivingApi } from "../support/api/archives.ts";
 import { documentOf, expectDocumented } from "../support/api/openapi.ts";
 import { becomes, make, SLEEPERS } from "../support/api/resources-api.ts";
 
@@ -17,16 +16,10 @@ const [, DATABASES] = SLEEPERS;
 const path = (id: string, verb: string) => `${DATABASES.path}/${id}/${verb}`;
 
 let api: TestApi;
-let loop: Loop;
 beforeAll(async () => {
-  api = await startApi();
-  Object.assign(api.host.driver, new DriverArchives().driver);
-  loop = await startBackups(api);
+  api = await startArchivingApi();
 });
-afterAll(async () => {
-  await loop.stop();
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 async function send(address: string, init: Parameters<TestApi["request"]>[1] = {}) {
   const response = await api.request(address, init);

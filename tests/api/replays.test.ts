@@ -1,23 +1,16 @@
 // Requests with an Idempotency-Key that are repeated after their source has gone: the first answer counts.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Release } from "../../src/contracts/builds.ts";
-import type { Loop } from "../../src/reconciler/loop.ts";
-import { startApi, type TestApi } from "../support/api/api.ts";
+import type { TestApi } from "../support/api/api.ts";
 import { newApplication } from "../support/api/applications-api.ts";
-import { DriverArchives, startBackups } from "../support/api/archives.ts";
+import { startArchivingApi } from "../support/api/archives.ts";
 import { becomes, make, SLEEPERS, type Sleeper } from "../support/api/resources-api.ts";
 
 let api: TestApi;
-let loop: Loop;
 beforeAll(async () => {
-  api = await startApi();
-  Object.assign(api.host.driver, new DriverArchives().driver);
-  loop = await startBackups(api);
+  api = await startArchivingApi();
 });
-afterAll(async () => {
-  await loop.stop();
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 const [CACHES, DATABASES] = SLEEPERS;
 

@@ -1,12 +1,11 @@
 // What a restore or a clone reads: orders that would delete it wait or are refused, and so are copies of what is gone.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Loop } from "../../src/reconciler/loop.ts";
 import { eraseCache } from "../../src/resources/caches/store.ts";
 import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { archiveKey } from "../../src/resources/shared/backups/archives.ts";
 import { notify } from "../../src/store/notifications.ts";
-import { startApi, type TestApi } from "../support/api/api.ts";
-import { DriverArchives, startBackups } from "../support/api/archives.ts";
+import type { TestApi } from "../support/api/api.ts";
+import { startArchivingApi, type ArchivingApi } from "../support/api/archives.ts";
 import { becomes, make, SLEEPERS } from "../support/api/resources-api.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 
@@ -21,19 +20,11 @@ const KINDS = [
   { sleeper: SLEEPERS[1], snapshots: "/api/database-snapshots", field: "database_snapshot_id" },
 ] as const;
 
-let api: TestApi;
-let loop: Loop;
-let archives: DriverArchives;
+let api: ArchivingApi;
 beforeAll(async () => {
-  api = await startApi();
-  archives = new DriverArchives();
-  Object.assign(api.host.driver, archives.driver);
-  loop = await startBackups(api);
+  api = await startArchivingApi();
 });
-afterAll(async () => {
-  await loop.stop();
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 async function send(path: string, init: Parameters<TestApi["request"]>[1] = {}) {
   const response = await api.request(path, init);
@@ -81,12 +72,12 @@ describe.each(KINDS)("a source of $sleeper.kind", ({ sleeper, snapshots, field }
     await erased(source);
     expect((await send(`${source.path}/backups`, { method: "DELETE" })).status).toBe(204);
     await until("the archive is looked at", () => isArchiveSettled(source.id));
-    expect(archives.removed).not.toContain(source.id);
+    expect(api.archives.removed).not.toContain(source.id);
     expect((await restore(source.path, snapshot)).status).toBe(404);
     await becomes(api, kind, restored.id, "available");
     await api.db`update work set run_at = now() where kind = 'archives' and id = ${archiveKey(source.id)}`;
     await notify(api.db, "work", archiveKey(source.id));
-    await until("nothing is left of it", async () => archives.removed.includes(source.id));
+    await until("nothing is left of it", async () => api.archives.removed.includes(source.id));
   });
 
   test.each([

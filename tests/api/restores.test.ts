@@ -1,13 +1,12 @@
 // Restores and clones of database clusters and caches: requests, refusals, progress, and how they end.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Driver } from "../../src/drivers/driver.ts";
-import type { Loop } from "../../src/reconciler/loop.ts";
 import { reconcileDatabaseCluster } from "../../src/resources/databases/reconciler.ts";
 import { findMask, markMasked } from "../../src/resources/databases/masks/store.ts";
 import { specOf } from "../../src/resources/databases/spec.ts";
 import { eraseDatabaseCluster, loadDatabaseCluster } from "../../src/resources/databases/store.ts";
-import { startApi, type TestApi } from "../support/api/api.ts";
-import { DriverArchives, startBackups } from "../support/api/archives.ts";
+import type { TestApi } from "../support/api/api.ts";
+import { startArchivingApi, type ArchivingApi } from "../support/api/archives.ts";
 import { documentOf, expectDocumented } from "../support/api/openapi.ts";
 import { becomes, make, observed, SLEEPERS } from "../support/api/resources-api.ts";
 
@@ -28,19 +27,11 @@ interface Answer {
 
 const [CACHES, DATABASES] = SLEEPERS;
 
-let api: TestApi;
-let loop: Loop;
-let archives: DriverArchives;
+let api: ArchivingApi;
 beforeAll(async () => {
-  api = await startApi();
-  archives = new DriverArchives();
-  Object.assign(api.host.driver, archives.driver);
-  loop = await startBackups(api);
+  api = await startArchivingApi();
 });
-afterAll(async () => {
-  await loop.stop();
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 async function send(path: string, init: Parameters<TestApi["request"]>[1] = {}) {
   const response = await api.request(path, init);

@@ -1,9 +1,8 @@
 // Snapshots of database clusters and caches: made, read, listed and deleted, by request and by schedule.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { PublicError } from "../../src/lib/errors.ts";
-import type { Loop } from "../../src/reconciler/loop.ts";
-import { startApi, validDatabase, type TestApi } from "../support/api/api.ts";
-import { DriverArchives, startBackups } from "../support/api/archives.ts";
+import { validDatabase, type TestApi } from "../support/api/api.ts";
+import { startArchivingApi, type ArchivingApi } from "../support/api/archives.ts";
 import { documentOf, expectDocumented } from "../support/api/openapi.ts";
 import { becomes, make, SLEEPERS } from "../support/api/resources-api.ts";
 import { until } from "../support/pilvi/pilvi.ts";
@@ -29,22 +28,14 @@ const KINDS = [
   { sleeper: SLEEPERS[1], noun: "database", type: "database_snapshots", path: "/api/database-snapshots" },
 ] as const;
 
-let api: TestApi;
-let loop: Loop;
-let archives: DriverArchives;
+let api: ArchivingApi;
 beforeAll(async () => {
-  api = await startApi();
-  archives = new DriverArchives();
-  Object.assign(api.host.driver, archives.driver);
-  loop = await startBackups(api);
+  api = await startArchivingApi();
 });
 afterEach(() => {
-  archives.beforeBackup = async () => {};
+  api.archives.beforeBackup = async () => {};
 });
-afterAll(async () => {
-  await loop.stop();
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 async function send(path: string, init: Parameters<TestApi["request"]>[1] = {}) {
   const response = await api.request(path, init);
@@ -66,7 +57,7 @@ describe.each(KINDS)("a snapshot of a $noun", ({ sleeper, noun, type, path }) =>
   test("is pending at first, and available with its size when the backup is made", async () => {
     const id = await instance(sleeper);
     const held = Promise.withResolvers<void>();
-    archives.beforeBackup = () => held.promise;
+    api.archives.beforeBackup = () => held.promise;
     const { status, body } = await create(id, { name: "before", description: "the old column" });
     expect([status, body.data.type, body.data.attributes.status]).toEqual([201, type, "pending"]);
     const address = `${path}/${body.data.id}`;
@@ -111,12 +102,12 @@ describe.each(KINDS)("a snapshot of a $noun", ({ sleeper, noun, type, path }) =>
     await send(`${address}?wait=available`);
     expect((await send(address, { method: "DELETE" })).status).toBe(204);
     await until("it is gone", async () => (await send(address)).status === 404);
-    expect(archives.states.get(id)?.backups).toEqual([]);
+    expect(api.archives.states.get(id)?.backups).toEqual([]);
   });
 
   test("that is deleted while it is made is given up", async () => {
     const id = await instance(sleeper);
-    archives.beforeBackup = (signal) =>
+    api.archives.beforeBackup = (signal) =>
       new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))));
     const { body } = await create(id);
     const address = `${path}/${body.data.id}`;
@@ -127,7 +118,7 @@ describe.each(KINDS)("a snapshot of a $noun", ({ sleeper, noun, type, path }) =>
 
   test("that the host refuses is failed with the reason, after some tries", async () => {
     const id = await instance(sleeper);
-    archives.beforeBackup = () => Promise.reject(new PublicError("The disk of backups is full."));
+    api.archives.beforeBackup = () => Promise.reject(new PublicError("The disk of backups is full."));
     const { body } = await create(id);
     await api.db`update snapshots set created_at = now() - interval '2 minutes' where id = ${body.data.id}`;
     const failed = (await send(`${path}/${body.data.id}?wait=failed`)).body.data;
@@ -173,7 +164,7 @@ describe.each(KINDS)("a snapshot of a $noun", ({ sleeper, noun, type, path }) =>
     expect((await send(`${sleeper.path}/${kept}/backups`)).status).toBe(200);
     expect((await send(`${sleeper.path}/${kept}/backups`, { method: "DELETE" })).status).toBe(204);
     await until("it is gone", async () => (await send(address)).status === 404);
-    expect(archives.removed).toContain(kept);
+    expect(api.archives.removed).toContain(kept);
   });
 });
 
@@ -218,9 +209,9 @@ describe("scheduled snapshots of a database cluster", () => {
     );
     const { body } = await send(`${PATH}/${id}/snapshots`, { json: { name: "mine" } });
     await until("it is kept", () =>
-      archives.retentions.some(({ keepBackups }) => keepBackups.includes(body.data.id)),
+      api.archives.retentions.some(({ keepBackups }) => keepBackups.includes(body.data.id)),
     );
-    const kept = archives.retentions.find(({ keepBackups }) => keepBackups.includes(body.data.id));
+    const kept = api.archives.retentions.find(({ keepBackups }) => keepBackups.includes(body.data.id));
     expect(kept?.keepBackups).toEqual([body.data.id]);
     expect(Date.now() - Date.parse(kept?.keepFrom ?? "")).toBeGreaterThanOrEqual(3 * 86_400_000);
   });

@@ -4,12 +4,10 @@ import type { RestoreTarget } from "../../src/contracts/keeper.ts";
 import type { VerifiedRestore } from "../../src/contracts/verification.ts";
 import { PublicError } from "../../src/lib/errors.ts";
 import { createLog } from "../../src/lib/log.ts";
-import type { Loop } from "../../src/reconciler/loop.ts";
 import { ArchiveFollower, WatchedArchives } from "../../src/resources/shared/backups/archive-states.ts";
 import { backupGauges } from "../../src/resources/shared/backups/backup-gauges.ts";
 import { reconcileVerifications } from "../../src/resources/shared/backups/verification-reconciler.ts";
-import { startApi, type TestApi } from "../support/api/api.ts";
-import { DriverArchives, startBackups } from "../support/api/archives.ts";
+import { startArchivingApi, type ArchivingApi } from "../support/api/archives.ts";
 import { documentOf, expectDocumented } from "../support/api/openapi.ts";
 import { becomes, make, SLEEPERS } from "../support/api/resources-api.ts";
 import { until } from "../support/pilvi/pilvi.ts";
@@ -25,9 +23,7 @@ const SOUND = {
 const DAY_MS = 86_400_000;
 const log = createLog("test", "silent");
 
-let api: TestApi;
-let loop: Loop;
-let archives: DriverArchives;
+let api: ArchivingApi;
 /** What the driver was asked to verify, in order. */
 const asked: { archive: string; target: RestoreTarget }[] = [];
 /** The answer of the driver. */
@@ -35,9 +31,7 @@ let answer: (backup: string) => Partial<VerifiedRestore> = () => ({});
 let follower: ArchiveFollower;
 
 beforeAll(async () => {
-  api = await startApi();
-  archives = new DriverArchives();
-  Object.assign(api.host.driver, archives.driver, {
+  api = await startArchivingApi({
     verify: async (archive: string, target: RestoreTarget) => {
       asked.push({ archive, target });
       const backup = "backup" in target ? target.backup : null;
@@ -45,13 +39,9 @@ beforeAll(async () => {
       return { ...SOUND, backup, at, ...answer(backup ?? "") };
     },
   });
-  loop = await startBackups(api);
   follower = new ArchiveFollower(api, log);
 });
-afterAll(async () => {
-  await loop.stop();
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 /** An instance with a backup that the control plane knows. @returns the ids of both. */
 async function backedUp(sleeper: (typeof SLEEPERS)[number]): Promise<{ id: string; backup: string }> {
@@ -59,7 +49,7 @@ async function backedUp(sleeper: (typeof SLEEPERS)[number]): Promise<{ id: strin
   await becomes(api, sleeper.kind, id, "available");
   const response = await api.request(`${sleeper.path}/${id}/snapshots`, { json: { name: "before" } });
   expect(response.status).toBe(201);
-  await until("the backup is made", () => (archives.states.get(id)?.backups.length ?? 0) > 0);
+  await until("the backup is made", () => (api.archives.states.get(id)?.backups.length ?? 0) > 0);
   await follower.pass();
   return { id, backup: api.host.archiveStates.of(id)?.backups[0]?.id ?? "" };
 }
@@ -201,13 +191,13 @@ test("a log that lags behind is reported once, until it has caught up", async ()
   const [, sleeper] = SLEEPERS;
   const { id } = await backedUp(sleeper);
   const lag = async (lagSeconds: number) => {
-    const state = archives.states.get(id);
+    const state = api.archives.states.get(id);
     if (state === undefined) throw new Error("there is no archive");
     const at = "2026-03-15T08:18:53.204112Z";
     const segment = "000000010000000000000003";
     const watermark = { at, segment, lsn: "0/C000000" };
     const whole = { timeline: 1, firstSegment: segment, earliestRestoreTime: at, gaps: [] };
-    archives.states.set(id, { ...state, log: { ...whole, watermark, lagSeconds } });
+    api.archives.states.set(id, { ...state, log: { ...whole, watermark, lagSeconds } });
     await follower.pass();
   };
   const count = async () => (await eventsOf(id)).length;
@@ -230,7 +220,7 @@ test("a log that lags behind is reported once, until it has caught up", async ()
 test("a log of which nothing is known any more lags behind, unless its instance sleeps", async () => {
   const [, sleeper] = SLEEPERS;
   const { id } = await backedUp(sleeper);
-  const received = archives.states.get(id);
+  const received = api.archives.states.get(id);
   if (received === undefined) throw new Error("there is no archive");
   const at = "2026-03-15T08:18:53.204112Z";
   const segment = "000000010000000000000003";

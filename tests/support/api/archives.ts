@@ -6,7 +6,7 @@ import { createLog } from "../../../src/lib/log.ts";
 import { Loop, type Reconcile } from "../../../src/reconciler/loop.ts";
 import { sessionOf } from "../../../src/reconciler/test-support.ts";
 import { allReconcilers, kinds, slowKinds } from "../../../src/resources/index.ts";
-import type { TestApi } from "./api.ts";
+import { startApi, type TestApi } from "./api.ts";
 
 const letBe: Reconcile = async () => ({ result: { settled: true } });
 
@@ -89,8 +89,29 @@ export function backupInfo(archive: string, id: string, at: Date): BackupInfo {
   };
 }
 
+/** An API whose host keeps archives. */
+export interface ArchivingApi extends TestApi {
+  archives: DriverArchives;
+}
+
+/**
+ * Starts an API with a loop that makes snapshots and keeps archives; stop it at the end of the test file.
+ * @param driver functions of the host's driver that take the place of those of the archives.
+ */
+export async function startArchivingApi(driver: Partial<Driver> = {}): Promise<ArchivingApi> {
+  const api = await startApi();
+  const archives = new DriverArchives();
+  Object.assign(api.host.driver, archives.driver, driver);
+  const loop = await startBackups(api);
+  const stop = async () => {
+    await loop.stop();
+    await api.stop();
+  };
+  return { ...api, archives, stop };
+}
+
 /** A loop that makes snapshots and keeps archives, and reconciles no instances. */
-export async function startBackups({ db, context, host }: TestApi): Promise<Loop> {
+async function startBackups({ db, context, host }: TestApi): Promise<Loop> {
   const reconcilers = new Map([
     ...allReconcilers(context),
     ...kinds.map(({ name }) => [name, letBe] as const),
