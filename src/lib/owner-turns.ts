@@ -36,10 +36,8 @@ export class OwnerTurns {
     this.#latest.delete(owner);
     this.#latest.set(owner, this.#turn);
     if (this.#latest.size <= MAX_REMEMBERED) return;
-    for (const earliest of this.#latest.keys()) {
-      this.#latest.delete(earliest);
-      break;
-    }
+    const [earliest] = this.#latest.keys();
+    if (earliest !== undefined) this.#latest.delete(earliest);
   }
 
   #end(owner: string): void {

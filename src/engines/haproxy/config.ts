@@ -144,7 +144,7 @@ function frontend(context: EngineContext<EdgeSpec>): string[] {
     // Clients of IPv6 have whole networks of addresses.
     "tcp-request connection track-sc0 src,ipmask(32,64) table addresses",
     `tcp-request connection reject if { sc0_conn_cur gt ${spec.maxConnectionsPerAddress} }`,
-    // The host's socket has no addresses. Rules and applications see those that the port would have.
+    // A connection by the host's socket has no addresses, so rules and applications see those of the port.
     "http-request set-src str(127.0.0.1) if { so_name host }",
     `http-request set-dst-port int(${exposure.port}) if { so_name host }`,
     "unique-id-format %[uuid()]",

@@ -1,4 +1,4 @@
-// Which build or command of those that wait begins next.
+// The order in which waiting builds and commands begin.
 import { expect, test } from "bun:test";
 import { buildSpec } from "../../../tests/support/applications/host.ts";
 import { BUILD_VERSION, type BuildFile, type BuildSpec } from "../../contracts/builds.ts";

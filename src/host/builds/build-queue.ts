@@ -44,7 +44,7 @@ export class BuildQueue {
     return this.#builds.waiting.length + this.#commands.waiting.length;
   }
 
-  /** Takes up the builds of an earlier host: those that wait, and the turns that owners have had. */
+  /** Loads the builds of an earlier host: queued builds wait again, and begun builds count as turns of their owners. */
   load(kept: readonly BuildFile[]): void {
     const former = kept.flatMap(({ build: { startedAt }, spec }) =>
       startedAt === null ? [] : { startedAt, spec },
