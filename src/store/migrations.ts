@@ -40,6 +40,7 @@ import tokenMakers from "../../migrations/0038_token_makers.sql" with { type: "t
 import organizationFamilies from "../../migrations/0039_organization_families.sql" with { type: "text" };
 import workOrganizations from "../../migrations/0040_work_organizations.sql" with { type: "text" };
 import invitationMakers from "../../migrations/0041_invitation_makers.sql" with { type: "text" };
+import snapshotRefusals from "../../migrations/0042_snapshot_refusals.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -84,4 +85,5 @@ export const migrations: Migration[] = [
   { name: "0039_organization_families", sql: organizationFamilies },
   { name: "0040_work_organizations", sql: workOrganizations },
   { name: "0041_invitation_makers", sql: invitationMakers },
+  { name: "0042_snapshot_refusals", sql: snapshotRefusals },
 ];

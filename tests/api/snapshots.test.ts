@@ -120,7 +120,12 @@ describe.each(KINDS)("a snapshot of a $noun", ({ sleeper, noun, type, path }) =>
     const id = await instance(sleeper);
     api.archives.beforeBackup = () => Promise.reject(new PublicError("The disk of backups is full."));
     const { body } = await create(id);
-    await api.db`update snapshots set created_at = now() - interval '2 minutes' where id = ${body.data.id}`;
+    await until("it is refused", async () => {
+      const refused = await api.db`
+        update snapshots set failing_since = failing_since - interval '2 minutes'
+        where id = ${body.data.id} and failing_since is not null returning id`;
+      return refused.length > 0;
+    });
     const failed = (await send(`${path}/${body.data.id}?wait=failed`)).body.data;
     expect([failed.attributes.status, failed.meta.last_error]).toEqual([
       "failed",
@@ -129,6 +134,21 @@ describe.each(KINDS)("a snapshot of a $noun", ({ sleeper, noun, type, path }) =>
     const events = await send(`/api/events?filter[resource]=${body.data.id}`);
     const types = (events.body.data as unknown as Snapshot[]).map((each) => each.attributes.type);
     expect(types).toEqual(["failed", "created"]);
+  });
+
+  test("that has run for long is tried again after a first refusal", async () => {
+    const id = await instance(sleeper);
+    const held = Promise.withResolvers<void>();
+    api.archives.beforeBackup = async () => {
+      api.archives.beforeBackup = async () => {};
+      await held.promise;
+      throw new PublicError("The keeper of backups does not answer.");
+    };
+    const { body } = await create(id);
+    await api.db`update snapshots set created_at = now() - interval '2 minutes' where id = ${body.data.id}`;
+    held.resolve();
+    const made = (await send(`${path}/${body.data.id}?wait=available`)).body.data;
+    expect([made.attributes.status, made.meta.last_error]).toEqual(["available", null]);
   });
 
   test("of another organization does not exist", async () => {

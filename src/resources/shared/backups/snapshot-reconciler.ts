@@ -12,11 +12,12 @@ import {
   isDeleting,
   loadSnapshot,
   markCreating,
+  markFailing,
   writeSnapshot,
   type SnapshotRow,
 } from "./snapshots.ts";
 
-/** How long a backup that does not succeed is tried again. */
+/** How long a backup is tried again after its first refusal. */
 const TRIED_MS = 60_000;
 
 /** The reconciler of snapshots. */
@@ -52,7 +53,7 @@ async function make(db: Database, driver: Driver, row: SnapshotRow, signal: Abor
     };
   } catch (error) {
     if (watch.obsolete.aborted) return { result: { settled: false, retryMs: 0, lastError: null } };
-    if (signal.aborted || !(await isFinal(driver, row, error))) throw error;
+    if (signal.aborted || !(await isFinal(db, driver, row, error))) throw error;
     const reason = error instanceof PublicError ? error.message : "The backup could not be made.";
     return {
       result: { settled: true },
@@ -66,17 +67,21 @@ async function make(db: Database, driver: Driver, row: SnapshotRow, signal: Abor
   }
 }
 
-/** Whether to give up: the driver can be reached, and has refused the backup for a while. */
+/** Whether to give up: the driver can be reached, and has refused the backup for a while. Notes a first refusal. */
 async function isFinal(
+  db: Database,
   driver: Driver,
-  { archiveId, createdAt }: SnapshotRow,
+  { id, archiveId, failingSince }: SnapshotRow,
   error: unknown,
 ): Promise<boolean> {
-  if (!(error instanceof PublicError) || Date.now() < Date.parse(createdAt) + TRIED_MS) return false;
-  return await driver.observe(archiveId).then(
+  if (!(error instanceof PublicError)) return false;
+  const isReachable = await driver.observe(archiveId).then(
     () => true,
     () => false,
   );
+  if (!isReachable) return false;
+  if (failingSince === null) await markFailing(db, id);
+  return failingSince !== null && Date.now() >= Date.parse(failingSince) + TRIED_MS;
 }
 
 async function remove(driver: Driver, row: SnapshotRow): Promise<Outcome> {

@@ -39,6 +39,8 @@ export interface SnapshotRow extends SnapshotValues {
   createdAt: string;
   /** Why it failed, or why the latest attempt did. */
   lastError: string | null;
+  /** When the host refused its backup first; null when it has not. */
+  failingSince: string | null;
   /** The order of the instance as it was last. */
   source: ArchiveSource;
   /** Whether its instance was not deleted. */
@@ -50,7 +52,8 @@ const SELECT = `
   select s.id, s.archive_id as "archiveId", s.organization_id as "organizationId", s.host_id as "hostId", s.kind,
          s.name, s.description, s.type, s.status, s.storage_bytes::float8 as "storageBytes",
          ${momentSql("s.completed_at")} as "completedAt", ${momentSql("s.created_at")} as "createdAt",
-         coalesce(s.last_error, w.last_error) as "lastError", a.source, a.deleted_at is null as "isAlive"
+         coalesce(s.last_error, w.last_error) as "lastError", ${momentSql("s.failing_since")} as "failingSince",
+         a.source, a.deleted_at is null as "isAlive"
   from snapshots s join archives a on a.id = s.archive_id
   left join work w on w.kind = '${SNAPSHOTS}' and w.id = s.id`;
 
@@ -134,6 +137,11 @@ export async function markCreating(db: Queryable, id: string): Promise<void> {
   const rows = await db`
     update snapshots set status = 'creating' where id = ${id} and status = 'pending' returning id`;
   if (rows.length > 0) await notify(db, "status", id);
+}
+
+/** Records that the host refuses the backup from now on, unless it has refused it before. */
+export async function markFailing(db: Queryable, id: string): Promise<void> {
+  await db`update snapshots set failing_since = now() where id = ${id} and failing_since is null`;
 }
 
 /** Whether somebody has asked for the deletion of the snapshot. */
