@@ -20,8 +20,8 @@ export interface EdgeTable {
 }
 
 /**
- * The header of a request with which the host asks for the port of the instance that answers, and the header of the
- * answer. No application sees the first, and no client without the secret gets the second.
+ * The header with a secret by which an edge of a former release knows a request of the host, and the header of the answer
+ * with the port of the instance. No application sees the first.
  */
 export const [PROBE_HEADER, PORT_HEADER] = ["x-pilvi-probe", "x-pilvi-port"];
 
@@ -52,7 +52,7 @@ export interface EngineEdge<S extends InstanceSpec = InstanceSpec> {
   change(context: EngineContext<S>, from: EdgeTable, to: EdgeTable): Promise<void>;
   /** The use of each route that had a request within `USE_MEMORY_MS`. @throws when it does not answer. */
   usage(context: EngineContext<S>): Promise<Map<string, RouteUse>>;
-  /** The value of the probe's header, which this edge alone knows beside the host. */
+  /** The value of the probe's header, which only an edge of a former release needs. */
   probeSecret(context: EngineContext<S>): string;
   /** The unix socket for probes, whose connections do not count as those of clients. An edge of a former release has none. */
   probeSocket(context: EngineContext<S>): string;

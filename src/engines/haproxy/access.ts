@@ -51,7 +51,7 @@ function textMember(name: string, text: string): string {
 
 /**
  * A line of JSON about a request. Texts of clients come last and are bounded; a query may have secrets, and is left out.
- * A request without such texts has no line: neither probes nor requests that reach no application are of a log.
+ * A request without such texts has no line: requests that reach no application are of no log.
  */
 export function accessLines(): string[] {
   const members = [
@@ -70,7 +70,7 @@ export function accessLines(): string[] {
     `log-format '{${members.join(",")}}'`,
     `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
     `${countUnlogged} if is_flood`,
-    `http-request set-var-fmt(txn.texts) '${texts.join(",")}' if !is_flood { var(txn.target) -m found } !{ var(txn.probe) -m bool }`,
+    `http-request set-var-fmt(txn.texts) '${texts.join(",")}' if !is_flood { var(txn.target) -m found }`,
     "http-request set-log-level silent unless { var(txn.texts) -m found }",
   ];
 }

@@ -30,22 +30,20 @@ export const MARKED = {
   counted: `sc_get_gpc(${MARKED_ANSWERS},1)`,
 } as const;
 
+/** Notes when the edge began to count a route. */
+export const countSince = "http-request sc-set-gpt0(1) date if { sc1_get_gpt0 eq 0 }";
+
 /**
- * Counts answers, those of the edge itself too, but not those to probes. Each is counted here rather than by its line: no
- * flood and no absence of the host leaves any out. The action that counts exists from HAProxy 2.8 on, the expression
- * before. No other rule for answers may follow.
+ * Counts answers, those of the edge itself too. Each is counted here rather than by its line: no flood and no absence of
+ * the host leaves any out. The action that counts exists from HAProxy 2.8 on, the expression before. No other rule for
+ * answers may follow.
  */
 export function answerRules(): string[] {
-  return [
-    "http-request sc-set-gpt0(1) date if { sc1_get_gpt0 eq 0 }",
-    "http-after-response allow if { var(txn.probe) -m bool }",
-    // Most answers are of the first kind, and need no look at the others.
-    ...STATUSES.map(countIf).toSpliced(1, 0, `http-after-response allow if { status ${STATUSES[0]} }`),
-  ];
-}
-
-function countIf(statuses: string, index: number): string {
-  return `http-after-response set-var(txn.count) sc_inc_gpc(${1 + index},1) if { status ${statuses} }`;
+  return STATUSES.map(
+    // The look at the count is what counts, and the end of the rules spares most answers the others.
+    (statuses, index) =>
+      `http-after-response allow if { status ${statuses} } { sc_inc_gpc(${1 + index},1) ge 0 }`,
+  );
 }
 
 /** The route of a line of the table, and its use; null for any other line. */

@@ -34,15 +34,19 @@ function allRequests({ maxConnections: connections }: EdgeSpec): number {
   return Math.floor(connections * REQUESTS_OF_CONNECTION);
 }
 
+/** A rule against the requests of a route, which is tracked in `sc1`. */
+export function crowdOfRoute(spec: EdgeSpec): string {
+  return refusal(503, "sc1_conn_cur", "route", spec);
+}
+
 /**
- * Rules for the frontend, which has tracked the route in `sc1`. HAProxy tracks three things at most. The first is the
- * address of the connection, so requests of an address are tracked in the place of clients with a limit.
+ * Rules against the requests of an address. HAProxy tracks three things at most. The first is the address of the
+ * connection, so requests of an address are tracked in the place of clients with a limit.
  */
 export function crowdRules(spec: EdgeSpec): string[] {
   return [
     `http-request track-sc2 src,ipmask(32,64) table ${REQUEST_TABLE} if { fc_http_major 2 } !{ ${IS_LIMITED} }`,
     crowdOfAddress(spec),
-    refusal(503, "sc1_conn_cur", "route", spec),
   ];
 }
 

@@ -31,20 +31,19 @@ const HOST = "'^[a-z0-9_-]+([.][a-z0-9_-]+)*[.]?(:[0-9]{0,5})?$'";
 /** What the edge lets through of methods that HTTP itself knows; applications may have others. */
 const ALLOWED = '"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"';
 
-/** Refuses requests that are ambiguous, or that open a tunnel past the rules of the edge. */
-export function ambiguityRules(): string[] {
-  return [
-    // A host that is the very name of a route needs no further look.
-    `http-request return ${page(400)} if { var(txn.host) -m found } !{ req.fhdr(host) -m reg -i ${HOST} }`,
-    // Servers of HTTP/1.0 know no chunks, so they take the body for further requests.
-    `http-request return ${page(400)} if HTTP_1.0 { req.hdr_cnt(transfer-encoding) gt 0 }`,
-    // What follows a CONNECT would reach the application unread, and a TRACE echoes what scripts must not see.
-    `http-request return ${page(405)} hdr allow ${ALLOWED} if { method CONNECT TRACE }`,
-    // A whole address becomes its path, and an address without a path the first page.
-    "http-request set-uri %[pathq] if !{ url_beg / } { pathq -m beg / }",
-    "http-request set-uri /%[pathq] unless { url_beg / } or { url -m str * }",
-  ];
-}
+/** Refuses what is no name. A host that is the very name of a route needs no further look. */
+export const refuseHosts = `http-request return ${page(400)} if { var(txn.host) -m found } !{ req.fhdr(host) -m reg -i ${HOST} }`;
+
+/**
+ * Refuses requests that two servers could read differently, or that open a tunnel past the rules of the edge. All of them
+ * have a body or a method for which `backendRules` chooses a backend that repeats nothing, so it stands there.
+ */
+export const REFUSED_REQUESTS = [
+  // Servers of HTTP/1.0 know no chunks, so they take the body for further requests.
+  `http-request return ${page(400)} if HTTP_1.0 { req.hdr_cnt(transfer-encoding) gt 0 }`,
+  // What follows a CONNECT would reach the application unread, and a TRACE echoes what scripts must not see.
+  `http-request return ${page(405)} hdr allow ${ALLOWED} if { method CONNECT TRACE }`,
+];
 
 /**
  * Sets the headers that say who asks, in place of those of the client, and those about the connection. A client that
@@ -57,8 +56,6 @@ export function forwardedHeaders(): string[] {
     "acl is_websocket var(txn.websocket) -m bool",
     // A walk through the headers costs more than the expression, so all of them go in the same walk.
     `http-request del-header ^(${[...CONNECTION_HEADERS, ...REPLACED_HEADERS].join("|")})$ -m reg`,
-    "http-request add-header Connection upgrade if is_websocket",
-    "http-request add-header Upgrade websocket if is_websocket",
     // All headers of these names are gone, so none has to be looked for once more.
     "option forwardfor",
     "http-request add-header X-Real-Ip %[src]",
@@ -69,17 +66,35 @@ export function forwardedHeaders(): string[] {
   ];
 }
 
+/** The conditions of `otherRules` and `backendRules`. */
+export const CONDITIONS = [
+  "acl has_body req.hdr_cnt(content-length) gt 0",
+  "acl has_body req.hdr_cnt(transfer-encoding) gt 0",
+  "acl is_repeatable method GET HEAD OPTIONS",
+];
+
+/** Ends the rules of the frontend for most requests. The rules after it are for HTTP/2, whole addresses and WebSockets. */
+export const endPlain = "http-request allow if { fc_http_major 1 } { url_beg / } !is_websocket";
+
+/** Rules for requests that are not plain. */
+export function otherRules(): string[] {
+  return [
+    // A whole address becomes its path, and an address without a path the first page.
+    "http-request set-uri %[pathq] if !{ url_beg / } { pathq -m beg / }",
+    "http-request set-uri /%[pathq] unless { url_beg / } or { url -m str * }",
+    "http-request add-header Connection upgrade if is_websocket",
+    "http-request add-header Upgrade websocket if is_websocket",
+    // HTTP/2 and HTTP/3 need no header for a body: only its first byte shows that there is a body.
+    `http-request wait-for-body time ${BODY_SECONDS}s at-least 1 if { req.ver -m beg 2 3 } is_repeatable !has_body`,
+  ];
+}
+
 /**
- * Chooses the backend of an application that runs. A body has a connection of its own, whatever the method: an
- * application that does not read it would take it for the beginning of the next client's request.
+ * Chooses the backend of an application, or that which wakes it. A body has a connection of its own, whatever the
+ * method: an application that does not read it would take it for the beginning of the next client's request.
  */
 export function backendRules(): string[] {
   return [
-    "acl has_body req.hdr_cnt(content-length) gt 0",
-    "acl has_body req.hdr_cnt(transfer-encoding) gt 0",
-    "acl is_repeatable method GET HEAD OPTIONS",
-    // HTTP/2 and HTTP/3 need no header for a body: only its first byte shows that there is a body.
-    `http-request wait-for-body time ${BODY_SECONDS}s at-least 1 if { req.ver -m beg 2 3 } is_repeatable !has_body`,
     "acl has_body req.body_len gt 0",
     `acl is_usual ${IS_USUAL}`,
     `acl is_lenient ${IS_LENIENT}`,
@@ -87,6 +102,7 @@ export function backendRules(): string[] {
     // Most requests, decided with the fewest conditions.
     "use_backend usual-repeatable if !has_marked_answers is_usual is_repeatable !has_body",
     "use_backend usual-unrepeatable if !has_marked_answers is_usual",
+    "use_backend sleeping if { var(txn.target) -m beg 0: }",
     ...cacheBackends(CACHE_VERSION),
     "use_backend lenient-repeatable if is_lenient is_repeatable !has_body",
     "use_backend lenient-unrepeatable if is_lenient",

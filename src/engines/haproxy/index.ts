@@ -11,15 +11,9 @@ import { plainLine } from "../log-line.ts";
 import { grantedMemory } from "../memory.ts";
 import { CACHE_MEGABYTES } from "./cache.ts";
 import { FILES_OF_CONNECTION } from "./crowds.ts";
-import {
-  CERTIFICATE_FILE,
-  CONFIG_FILE,
-  configFiles,
-  MAPS,
-  PROBE_SOCKET_NAME,
-  probeSecret,
-  SOCKET_NAME,
-} from "./config.ts";
+import { configFiles, probeSecret } from "./config.ts";
+import { MAX_PROBES } from "./frontends.ts";
+import { CERTIFICATE_FILE, CONFIG_FILE, MAPS, PROBE_SOCKET_NAME, SOCKET_NAME } from "./paths.ts";
 import { program } from "./program.ts";
 import { READY_LINE } from "./ready-line.ts";
 import { changeTable, isReady, mapFile, readTable, readUsage, showCertificate, textsOf } from "./runtime.ts";
@@ -30,7 +24,7 @@ const OWN_MEMORY_BYTES = (256 + CACHE_MEGABYTES) * 1024 ** 2;
 const PROCESSOR_WEIGHT = 16;
 /** A client's connection and those to applications: two buffers of 16 kB each, and TLS. */
 const CONNECTION_BYTES = 128 * 1024;
-const OWN_OPEN_FILES = 128 + 4 * availableParallelism();
+const OWN_OPEN_FILES = 128 + 4 * availableParallelism() + FILES_OF_CONNECTION * MAX_PROBES;
 
 export const haproxy: Engine<EdgeSpec> & { program: ForeignProgram } = {
   name: "haproxy",

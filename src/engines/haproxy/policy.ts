@@ -7,6 +7,7 @@ import {
   type BotCategory,
   type EdgePolicy,
 } from "../../contracts/edge-route.ts";
+import type { EdgeTarget } from "../edge.ts";
 import { BOTS_FILE } from "./bots.ts";
 import { PASS_COOKIE, SOLVED_START } from "./challenge.ts";
 import { page } from "./pages.ts";
@@ -51,22 +52,30 @@ const FIELDS = {
 /** The policy of an environment whose settings nobody has changed, but for its cache. */
 export const USUAL_POLICY: EdgePolicy = { ...NO_POLICY, frame: "deny", isNosniff: true, refusesScans: true };
 
+/** The timeout of an environment whose settings nobody has changed. */
+export const USUAL_TIMEOUT_SECONDS = 30;
+
 /**
- * The backends that a route's requests go to: those for the usual policy, whose few rules are ready-made; those for
- * policies that refuse no clients; and those with all rules, which are many. A word at the end of an entry chooses; an
- * entry without any is that of a former release, and goes to the last.
+ * The backends that a route's requests go to: those for usual routes, whose few rules are ready-made; those for policies
+ * that refuse no clients; and those with all rules, which are many. A usual route has one instance, the usual timeout and
+ * the usual policy. A word at the end of an entry chooses; an entry without any is that of a former release, and goes to
+ * the last.
  */
 export const STRICTNESSES = ["usual", "lenient", "strict"] as const;
 
 export type Strictness = (typeof STRICTNESSES)[number];
 
-/** Whether an entry has the usual policy, and whether it refuses no clients. */
+/** Whether an entry is that of a usual route, and whether its policy refuses no clients. */
 export const IS_USUAL = "var(txn.target) -m end :usual";
 export const IS_LENIENT = "var(txn.target) -m end :usual :lenient";
 
-function strictnessOf(policy: EdgePolicy): Strictness {
+export function strictnessOf({ ports, timeoutSeconds, policy }: EdgeTarget): Strictness {
   if (policy.rateLimit !== null || policy.refusedBots.length > 0 || policy.isUnderAttack) return "strict";
-  return isDeepStrictEqual({ ...policy, cacheVersion: null }, USUAL_POLICY) ? "usual" : "lenient";
+  const isUsual =
+    ports.length === 1 &&
+    timeoutSeconds === USUAL_TIMEOUT_SECONDS &&
+    isDeepStrictEqual({ ...policy, cacheVersion: null }, USUAL_POLICY);
+  return isUsual ? "usual" : "lenient";
 }
 
 /** The policy as fields, separated by colons. */
@@ -84,7 +93,6 @@ export function policyText(policy: EdgePolicy): string {
     policy.refusedBots.map(letterOf).join(""),
     policy.isUnderAttack ? "a" : "",
     policy.cacheVersion ?? "",
-    strictnessOf(policy),
   ].join(":");
 }
 

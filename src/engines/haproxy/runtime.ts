@@ -3,10 +3,10 @@ import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import type { Certificate, EngineContext } from "../engine.ts";
 import type { EdgeTable, EdgeTarget, RouteUse } from "../edge.ts";
-import { CERTIFICATE_FILE, MAPS, pemOf, ROUTE_TABLE } from "./config.ts";
+import { pemOf } from "./config.ts";
 import { useIn } from "./counters.ts";
-import { confPath } from "./paths.ts";
-import { policyOf, policyText } from "./policy.ts";
+import { CERTIFICATE_FILE, confPath, MAPS, ROUTE_TABLE } from "./paths.ts";
+import { policyOf, policyText, strictnessOf } from "./policy.ts";
 
 type Context = EngineContext<EdgeSpec>;
 
@@ -77,8 +77,10 @@ export function textsOf({ targets }: EdgeTable): Map<string, string> {
   return new Map([...targets].map(([route, target]) => [route, textOf(target)]));
 }
 
-function textOf({ ports, timeoutSeconds, policy }: EdgeTarget): string {
-  return `${ports.length === 0 ? 0 : ports.join(",")}:${timeoutSeconds * 1_000}:${policyText(policy)}`;
+function textOf(target: EdgeTarget): string {
+  const { ports, timeoutSeconds, policy } = target;
+  const lead = `${ports.length === 0 ? 0 : ports.join(",")}:${timeoutSeconds * 1_000}`;
+  return `${lead}:${policyText(policy)}:${strictnessOf(target)}`;
 }
 
 function targetOf(text: string): EdgeTarget {

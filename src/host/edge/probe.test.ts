@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { PORT_HEADER, PROBE_HEADER } from "../../engines/edge.ts";
-import { PROBE_SOCKET_NAME, probeSecret } from "../../engines/haproxy/config.ts";
+import { probeSecret } from "../../engines/haproxy/config.ts";
+import { haproxy } from "../../engines/haproxy/index.ts";
+import { CONFIG_FILE, PROBE_SOCKET_NAME } from "../../engines/haproxy/paths.ts";
 import { AF_UNIX, memoryOf, SOCK_CLOEXEC, SOCK_STREAM, sockets } from "../../lib/socket-calls.ts";
 import { unixName } from "../../lib/socket-names.ts";
 import type { EdgeAnswer } from "../../contracts/edge-probe.ts";
@@ -63,9 +65,10 @@ test("a client learns no port, and an application neither the secret nor how to 
     return new Response("a", { headers: { [PORT_HEADER]: "1" } });
   });
   await lone.route("a", ["a.localhost"]);
-  for (const secret of ["", "x", probeSecret(lone.engine.context).slice(1)]) {
+  for (const secret of ["", probeSecret(lone.engine.context)]) {
     const response = await lone.get("a.localhost", "/", { headers: { [PROBE_HEADER]: secret } });
-    expect([response.status, response.headers.get(PORT_HEADER)]).toEqual([200, null]);
+    // The header is that of the application.
+    expect([response.status, response.headers.get(PORT_HEADER)]).toEqual([200, "1"]);
   }
   expect(await answerOf("a.localhost")).toEqual({ status: 200, port });
   expect(seen).not.toBeNull();
@@ -88,6 +91,39 @@ test("a probe is answered while the programs of this machine have all connection
   for (const each of kept) each?.terminate();
 });
 
+test("a probe is answered while clients have all connections of the edge", async () => {
+  const full = await LoneEdge.start({ maxConnections: 4 });
+  try {
+    const { port } = full.serve("a", () => new Response("a"));
+    await full.route("a", ["a.localhost"]);
+    const answered = Promise.withResolvers<void>();
+    const request = "GET / HTTP/1.1\r\nhost: a.localhost\r\n\r\n";
+    const kept = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const answer = Promise.withResolvers<void>();
+        const socket = { data: () => answer.resolve() };
+        const connection = await Bun.connect({ hostname: "127.0.0.1", port: full.port, socket });
+        connection.write(request);
+        await answer.promise;
+        return connection;
+      }),
+    );
+    const waiting = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: full.port,
+      socket: { data: () => answered.resolve() },
+    });
+    waiting.write(request);
+    const answer = await full.edge.probe({ name: "a.localhost", path: "/", timeoutSeconds: 10 });
+    expect(answer).toEqual({ status: 200, port });
+    for (const each of kept) each.terminate();
+    await answered.promise;
+    waiting.terminate();
+  } finally {
+    await full.close();
+  }
+});
+
 test("an application sees a probe as it sees a client of this machine", async () => {
   const seen: [string, string][][] = [];
   lone.serve("a", ({ headers }) => {
@@ -106,18 +142,44 @@ test("an application sees a probe as it sees a client of this machine", async ()
   });
 });
 
+test("the socket of probes is open to its owner alone", () => {
+  expect(statSync(socketOf(lone)).mode & 0o777).toBe(0o600);
+});
+
+/** The edge of a former release, which knew the host by the secret at its port. */
+const former: typeof haproxy = {
+  ...haproxy,
+  files: (context) => {
+    const { [CONFIG_FILE]: config = "", ...others } = haproxy.files(context);
+    const rules = [
+      "frontend clients",
+      `http-request set-var(txn.probe) bool(true) if { req.hdr(${PROBE_HEADER}) -m str ${probeSecret(context)} }`,
+      `http-response set-header ${PORT_HEADER} %[dst_port] if { var(txn.probe) -m bool }`,
+    ];
+    return { ...others, [CONFIG_FILE]: config.replace(rules[0] ?? "", rules.join("\n  ")) };
+  },
+};
+
 test.each(["has none", "has left one"])(
   "a probe goes to the port where an edge of a former release %s",
   async (which) => {
-    const { port } = lone.serve("a", () => new Response("a"));
-    await lone.route("a", ["a.localhost"]);
-    const socket = join(lone.engine.context.paths.runDir, PROBE_SOCKET_NAME);
-    expect(statSync(socket).mode & 0o777).toBe(0o600);
-    rmSync(socket);
-    if (which === "has left one") leaveSocket(socket);
-    expect(await answerOf("a.localhost")).toEqual({ status: 200, port });
+    const edge = await LoneEdge.start({ engine: former });
+    try {
+      const { port } = edge.serve("a", () => new Response("a"));
+      await edge.route("a", ["a.localhost"]);
+      rmSync(socketOf(edge));
+      if (which === "has left one") leaveSocket(socketOf(edge));
+      const answer = await edge.edge.probe({ name: "a.localhost", path: "/", timeoutSeconds: 10 });
+      expect(answer).toEqual({ status: 200, port });
+    } finally {
+      await edge.close();
+    }
   },
 );
+
+function socketOf({ engine }: LoneEdge): string {
+  return join(engine.context.paths.runDir, PROBE_SOCKET_NAME);
+}
 
 /** Makes a socket at which nobody listens. */
 function leaveSocket(path: string): void {

@@ -1,4 +1,4 @@
-// Asks through a running edge who answers a name. Only the host has the secret with which the edge says so.
+// Asks through a running edge which instance answers a name.
 import type { EdgeAnswer, EdgeProbe } from "../../contracts/edge-probe.ts";
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import { PORT_HEADER, PROBE_HEADER, type EngineEdge } from "../../engines/edge.ts";

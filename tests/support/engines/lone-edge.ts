@@ -17,6 +17,8 @@ export interface LoneEdgeOptions {
   certificate?: Certificate;
   maxConnections?: number;
   maxConnectionsPerAddress?: number;
+  /** Another HAProxy than that of this release. */
+  engine?: typeof haproxy;
   /** Takes what the edge writes and counts; nothing does when left out. */
   access?: (dataDir: string) => EdgeAccess;
 }
@@ -62,7 +64,7 @@ export class LoneEdge {
       maxConnections,
       maxConnectionsPerAddress,
     };
-    this.engine = new LoneEngine(haproxy, installed, spec, { certificate });
+    this.engine = new LoneEngine(options.engine ?? haproxy, installed, spec, { certificate });
     this.edge = this.#newEdge();
   }
 

@@ -1,6 +1,6 @@
 // The policy of the edge that comes of the settings of an environment.
 import { describe, expect, test } from "bun:test";
-import { USUAL_POLICY } from "../../../engines/haproxy/policy.ts";
+import { USUAL_POLICY, USUAL_TIMEOUT_SECONDS } from "../../../engines/haproxy/policy.ts";
 import { policyOf } from "./policy.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
@@ -12,9 +12,10 @@ function isUnderAttack(settings: object): boolean {
   return policyOf({ ...DEFAULT_SETTINGS, ...settings }, []).isUnderAttack;
 }
 
-test("the policy of a new environment is the usual policy, whose rules cost least", () => {
+test("the policy and the timeout of a new environment are the usual, whose rules cost least", () => {
   const { cacheVersion: _, ...policy } = policyOf(DEFAULT_SETTINGS, []);
   expect(USUAL_POLICY).toMatchObject(policy);
+  expect(USUAL_TIMEOUT_SECONDS).toBe(DEFAULT_SETTINGS.timeout);
 });
 
 describe("the version of the edge cache", () => {
