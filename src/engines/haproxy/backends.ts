@@ -48,6 +48,12 @@ const LEAD = [
 ];
 
 /**
+ * How often a request is repeated. A request by which an application ends must not end it again and again, and each second
+ * in which the port is refused takes one repetition.
+ */
+const REPETITIONS = 4;
+
+/**
  * An application may close a connection that it has kept, just when a request is on its way there. A GET is then sent
  * again. Another request might take effect twice, so it gets a connection of its own.
  */
@@ -55,6 +61,7 @@ const REPEATED = [
   ...ANSWERED_ANYWAY,
   "http-reuse always",
   "retry-on conn-failure empty-response",
+  `retries ${REPETITIONS}`,
   "server application 127.0.0.1",
 ];
 const NOT_REPEATED = ["option http-server-close", "http-reuse never", "server application 127.0.0.1"];
