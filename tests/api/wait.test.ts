@@ -5,6 +5,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { notify } from "../../src/store/notifications.ts";
 import { eraseCache } from "../../src/resources/caches/store.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -13,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const never = new AbortController().signal;
+const A = { id: "a", view: "all" };
 
 /** A value that changes, and a promise that resolves at the first read of the value. */
 function watchedValue() {
@@ -38,7 +40,7 @@ describe("a held request", () => {
   test("is woken by the store, and by changes of its own resource alone", async () => {
     const waiters = await listening();
     const { subject, read } = watchedValue();
-    const held = waiters.until("a", read, isNew, never);
+    const held = waiters.until(A, read, isNew, never);
     await subject.firstLook;
     await notify(api.db, "status", "b");
     subject.value = "new";
@@ -49,10 +51,61 @@ describe("a held request", () => {
     await waiters.close();
   });
 
+  test("shares the reading after a change with others of the same view that were held then", async () => {
+    const waiters = await listening();
+    const { subject, read } = watchedValue();
+    const held = Array.from({ length: 10 }, () => waiters.until(A, read, isNew, never));
+    const other = watchedValue();
+    const elsewhere = waiters.until({ id: "a", view: "other" }, other.read, isNew, never);
+    await until("all have read", () => subject.looks === 10 && other.subject.looks === 1);
+    subject.value = "new";
+    await notify(api.db, "status", "a");
+    expect(await Promise.all(held)).toEqual(held.map(() => "new"));
+    await until("the other has read", () => other.subject.looks === 2);
+    expect(subject.looks).toBe(11);
+    other.subject.value = "new";
+    await notify(api.db, "status", "a");
+    expect(await elsewhere).toBe("new");
+    expect(waiters.count).toBe(0);
+    await waiters.close();
+  });
+
+  test("that comes during a reading for others is not answered with what was read before", async () => {
+    const waiters = await listening();
+    const begun = Promise.withResolvers<void>();
+    const reading = Promise.withResolvers<string>();
+    const answers = [async () => "old", () => (begun.resolve(), reading.promise)];
+    const first = waiters.until(A, () => (answers.shift() ?? (async () => "new"))(), isNew, never);
+    await until("the first has read", () => answers.length === 1);
+    await notify(api.db, "status", "a");
+    await begun.promise;
+    const { subject, read } = watchedValue();
+    subject.value = "older";
+    const late = waiters.until(A, read, (value) => value === "old" || isNew(value), never);
+    await subject.firstLook;
+    reading.resolve("old");
+    subject.value = "new";
+    await notify(api.db, "status", "a");
+    expect([await first, await late]).toEqual(["new", "new"]);
+    await waiters.close();
+  });
+
+  test("fails when the reading after a change fails", async () => {
+    const waiters = await listening();
+    const answers = [async () => "old", async () => Promise.reject(new Error("the store is away"))];
+    const held = waiters
+      .until(A, () => (answers.shift() ?? (async () => "new"))(), isNew, never)
+      .catch((error: Error) => error.message);
+    await until("it has read", () => answers.length === 1);
+    await notify(api.db, "status", "a");
+    expect(await held).toBe("the store is away");
+    await waiters.close();
+  });
+
   test("reads the status again after a lost connection to the store", async () => {
     const waiters = await listening();
     const { subject, read } = watchedValue();
-    const held = waiters.until("a", read, isNew, never);
+    const held = waiters.until(A, read, isNew, never);
     await subject.firstLook;
     subject.value = "new";
     await api.db`
@@ -65,12 +118,12 @@ describe("a held request", () => {
   test("ends with its client, with its time limit, and with the process", async () => {
     const waiters = await listening();
     const client = new AbortController();
-    const abandoned = waiters.until("a", watchedValue().read, isNew, client.signal);
+    const abandoned = waiters.until(A, watchedValue().read, isNew, client.signal);
     client.abort();
     expect(await abandoned).toBe("old");
     const hasty = await listening(1);
-    expect(await hasty.until("a", watchedValue().read, isNew, never)).toBe("old");
-    const last = waiters.until("a", watchedValue().read, isNew, never);
+    expect(await hasty.until(A, watchedValue().read, isNew, never)).toBe("old");
+    const last = waiters.until(A, watchedValue().read, isNew, never);
     await waiters.close();
     await hasty.close();
     expect(await last).toBe("old");

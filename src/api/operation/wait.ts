@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../../store/database.ts";
+import { SharedReading } from "./shared-reading.ts";
 
 /** How long an answer is held at most, in milliseconds. */
 const MAX_WAIT_MS = 60_000;
@@ -20,14 +21,20 @@ export function waitQuery<Status extends string>(statuses: readonly [Status, ...
 /** The way in which an operation waits. */
 export type Waits = Pick<StatusWaiters, "until">;
 
-/** A held request. */
-interface Waiter {
-  ring(): void;
+/** What a request waits for. */
+export interface AwaitedState {
+  /** The id of the resource. */
+  id: string;
+  /** Names what is read of it, and for which organization: requests with the same view share the reading. */
+  view: string;
 }
+
+/** The readings of a resource by their views. */
+type Readings = Map<string, SharedReading<unknown>>;
 
 /** All held requests of this process, by the id of the resource they wait for. */
 export class StatusWaiters {
-  readonly #waiters = new Map<string, Set<Waiter>>();
+  readonly #readings = new Map<string, Readings>();
   readonly #maxWaitMs: number;
   readonly #closing = new AbortController();
   #stopListening = async () => {};
@@ -40,10 +47,10 @@ export class StatusWaiters {
   async listen(db: Database, log: Log): Promise<void> {
     const subscription = await db.listen(
       "status",
-      (id) => this.#ring(this.#waiters.get(id)),
+      (id) => this.#ring(this.#readings.get(id)),
       () => {
         log.debug("listening for changes of status");
-        for (const waiters of this.#waiters.values()) this.#ring(waiters);
+        for (const readings of this.#readings.values()) this.#ring(readings);
       },
     );
     this.#stopListening = () => subscription.unlisten();
@@ -57,7 +64,8 @@ export class StatusWaiters {
 
   /** The number of held requests. */
   get count(): number {
-    return this.#waiters.values().reduce((sum, waiters) => sum + waiters.size, 0);
+    const readings = this.#readings.values().flatMap((each) => each.values());
+    return readings.reduce((sum, { size }) => sum + size, 0);
   }
 
   /**
@@ -66,19 +74,26 @@ export class StatusWaiters {
    * @returns the last state that was read, the requested one or not.
    */
   async until<State>(
-    id: string,
+    awaited: AwaitedState,
     read: () => Promise<State>,
     isReached: (state: State) => boolean,
     signal: AbortSignal,
   ): Promise<State> {
     let bell = Promise.withResolvers<void>();
-    const forget = this.#register(id, { ring: () => bell.resolve() });
+    let next = read;
+    const receive = (state: Promise<State>) => {
+      next = () => state;
+      bell.resolve();
+    };
+    const forget = this.#register(awaited, read, receive);
     const end = endOfWait([signal, this.#closing.signal], this.#maxWaitMs);
     try {
       for (;;) {
         // The bell is set before the read, so that a change during the read is not lost.
         bell = Promise.withResolvers<void>();
-        const state = await read();
+        const readNext = next;
+        next = read;
+        const state = await readNext();
         if (isReached(state) || end.isOver()) return state;
         await Promise.race([bell.promise, end.promise]);
       }
@@ -88,17 +103,26 @@ export class StatusWaiters {
     }
   }
 
-  #register(id: string, waiter: Waiter): () => void {
-    const waiters = this.#waiters.get(id) ?? new Set();
-    this.#waiters.set(id, waiters.add(waiter));
+  #register<State>(
+    { id, view }: AwaitedState,
+    read: () => Promise<State>,
+    receive: (state: Promise<State>) => void,
+  ): () => void {
+    const readings: Readings = this.#readings.get(id) ?? new Map();
+    const reading = readings.get(view) ?? new SharedReading();
+    this.#readings.set(id, readings.set(view, reading));
+    // Requests with the same view read states of the same type.
+    const waiter = { read, receive: (state: Promise<unknown>) => receive(state as Promise<State>) };
+    reading.add(waiter);
     return () => {
-      waiters.delete(waiter);
-      if (waiters.size === 0 && this.#waiters.get(id) === waiters) this.#waiters.delete(id);
+      reading.remove(waiter);
+      if (reading.size === 0 && readings.get(view) === reading) readings.delete(view);
+      if (readings.size === 0 && this.#readings.get(id) === readings) this.#readings.delete(id);
     };
   }
 
-  #ring(waiters: Set<Waiter> | undefined): void {
-    for (const waiter of waiters ?? []) waiter.ring();
+  #ring(readings: Readings | undefined): void {
+    for (const reading of readings?.values() ?? []) reading.ring();
   }
 }
 

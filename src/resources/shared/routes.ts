@@ -215,14 +215,18 @@ export class Routes<
 
 /** Reads a resource, and waits for the status that the client asks for. */
 async function awaited<Row extends AnyRow>(
-  { query, signal, waiters }: Pick<OperationRequest, "query" | "signal" | "waiters">,
+  { principal, query, url, signal, waiters }: AwaitedRequest,
   id: string,
   read: () => Promise<Row | undefined>,
 ): Promise<Row | undefined> {
   const { wait } = query as { wait?: string };
   if (wait === undefined) return await read();
-  return await waiters.until(id, read, (row) => row === undefined || row.status === wait, signal);
+  // The path names the resource and what it belongs to.
+  const view = `${principal.organizationId} ${url.pathname}`;
+  return await waiters.until({ id, view }, read, (row) => row === undefined || row.status === wait, signal);
 }
+
+type AwaitedRequest = Pick<OperationRequest, "principal" | "query" | "url" | "signal" | "waiters">;
 
 type FilterName = "name" | "type" | "region" | "status" | "size" | "scaling_type";
 type FilterValues = Partial<Record<`filter[${FilterName}]`, readonly string[]>>;

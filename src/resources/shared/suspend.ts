@@ -44,7 +44,12 @@ export async function suspendInstance<Row extends { id: string; hostId: string; 
     return { row: found, actionId: await beginAction(tx, { ...wanted, deadlineSeconds: DEADLINE_SECONDS }) };
   });
   await failpoint("action.begun");
-  const action = await waiters.until(actionId, () => findAction(db, actionId), isOver, signal);
+  const action = await waiters.until(
+    { id: actionId, view: "action" },
+    () => findAction(db, actionId),
+    isOver,
+    signal,
+  );
   throwUnlessDone(action, noun);
   return { row, isReplayed: false };
 }

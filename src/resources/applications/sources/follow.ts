@@ -73,7 +73,7 @@ async function nextStatus(
   signal: AbortSignal,
 ): Promise<DeploymentRow | undefined> {
   return await asked.waiters.until(
-    id,
+    { id, view: asked.principal.organizationId },
     () => read(context, asked, id),
     (row) => row === undefined || row.status !== status,
     signal,
