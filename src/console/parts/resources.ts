@@ -2,6 +2,7 @@
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { PilviError } from "../../sdk/index.ts";
 import type { KindIdentity, ConsoleResource } from "./kind.ts";
+import { latestAnswer, nextRequest, noteAnswer, withLaterAnswers } from "./latest-answers.ts";
 
 /** All resources of a kind; `total` is more than there are items while pages are still being read. */
 export interface ResourceList<Resource> {
@@ -23,13 +24,15 @@ export function listOptions<Resource extends ConsoleResource>(kind: KindIdentity
     queryKey: listKey(kind),
     queryFn: async ({ client: cache, signal }) => {
       const isFirst = cache.getQueryData(listKey(kind)) === undefined;
+      const sentAt = nextRequest();
       const items: Resource[] = [];
       for await (const page of kind.collection.pages()) {
         signal.throwIfAborted();
         items.push(...page.data);
         if (isFirst) cache.setQueryData(listKey(kind), { items: [...items], total: page.meta.total });
       }
-      return { items, total: items.length };
+      const present = withLaterAnswers(cache, kind, items, sentAt);
+      return { items: present, total: present.length };
     },
   });
 }
@@ -37,6 +40,19 @@ export function listOptions<Resource extends ConsoleResource>(kind: KindIdentity
 /** Reads all resources of a kind. */
 export function useResources<Resource extends ConsoleResource>(kind: KindIdentity<Resource>) {
   return useQuery(listOptions(kind));
+}
+
+/** How one resource is read. */
+export function resourceOptions<Resource extends ConsoleResource>(kind: KindIdentity<Resource>, id: string) {
+  return queryOptions<Resource>({
+    queryKey: itemKey(kind, id),
+    queryFn: async ({ client: cache, signal }) => {
+      const sentAt = nextRequest();
+      const { data } = await kind.collection.get(id, { signal });
+      if (noteAnswer(cache, kind, id, { sentAt, resource: data })) return data;
+      return (latestAnswer(cache, kind, id) as Resource | null | undefined) ?? data;
+    },
+  });
 }
 
 /**
@@ -48,26 +64,38 @@ export function useResource<Resource extends ConsoleResource>(
   id: string,
   everyMs: number | false = false,
 ) {
-  return useQuery<Resource>({
-    queryKey: itemKey(kind, id),
-    queryFn: async ({ signal }) => (await kind.collection.get(id, { signal })).data,
-    refetchInterval: everyMs,
-  });
+  return useQuery({ ...resourceOptions(kind, id), refetchInterval: everyMs });
 }
 
 /** Reads a resource anew, into its page and into the list; a resource that is gone leaves both. */
 export async function refreshResource(cache: QueryClient, kind: KindIdentity, id: string): Promise<void> {
+  const sentAt = nextRequest();
   try {
-    keepResource(cache, kind, (await kind.collection.get(id)).data);
+    const { data } = await kind.collection.get(id);
+    if (noteAnswer(cache, kind, id, { sentAt, resource: data })) show(cache, kind, data);
   } catch (error) {
     if (!(error instanceof PilviError) || error.status !== 404) throw error;
+    if (!noteAnswer(cache, kind, id, { sentAt, resource: null })) return;
     changeList(cache, kind, (items) => items.filter((item) => item.id !== id));
     await cache.invalidateQueries({ queryKey: itemKey(kind, id) });
   }
 }
 
-/** Puts a resource that an answer carried into the page and the list. */
+/**
+ * Puts a resource that the answer to a change carried into the page and the list, and then reads it anew: it may have
+ * changed again before the answer came.
+ */
 export function keepResource<Resource extends ConsoleResource>(
+  cache: QueryClient,
+  kind: KindIdentity<Resource>,
+  resource: Resource,
+): void {
+  noteAnswer(cache, kind, resource.id, { sentAt: nextRequest(), resource });
+  show(cache, kind, resource);
+  void refreshResource(cache, kind, resource.id).catch(() => undefined);
+}
+
+function show<Resource extends ConsoleResource>(
   cache: QueryClient,
   kind: KindIdentity<Resource>,
   resource: Resource,

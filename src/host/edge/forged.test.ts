@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:http2";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
+import { NO_POLICY } from "../../contracts/edge-route.ts";
+import { USUAL_POLICY } from "../../engines/haproxy/policy.ts";
 import { RawApplication } from "../../../tests/support/engines/raw-application.ts";
 
 let lone: LoneEdge;
@@ -143,10 +145,30 @@ describe("a body that the application does not read", () => {
   });
 });
 
-test("a request of HTTP/1.0 has no chunks, whose end such servers do not know", async () => {
-  const answer = await lone.raw(
-    "POST / HTTP/1.0\r\nhost: a.localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+describe.each([
+  { route: "with the usual policy", policy: USUAL_POLICY },
+  { route: "with a lenient policy", policy: NO_POLICY },
+  { route: "with a strict policy", policy: { ...NO_POLICY, isUnderAttack: true } },
+  { route: "of an instance that sleeps", policy: USUAL_POLICY, isAsleep: true },
+])("a route $route", ({ policy, isAsleep = false }) => {
+  beforeEach(async () => {
+    if (isAsleep) lone.change("a", { state: "asleep", port: 0 });
+    await lone.route("a", ["a.localhost"], "a", 30, policy);
+  });
+
+  test.each(["GET", "POST"])(
+    "gets no chunks of HTTP/1.0, whose end such servers do not know: %s",
+    async (method) => {
+      const answer = await lone.raw(
+        `${method} / HTTP/1.0\r\nhost: a.localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.[01] 4\d\d/);
+      expect([application.received, lone.applications.get("a")?.wakes]).toEqual([[], 0]);
+    },
   );
-  expect(answer).toMatch(/^HTTP\/1\.[01] 4\d\d/);
-  expect(application.received).toEqual([]);
+
+  test.each(["CONNECT a.localhost:80", "TRACE /"])("gets no %s", async (start) => {
+    expect(await ask(`${start} HTTP/1.1`, "host: a.localhost")).toStartWith("HTTP/1.1 405");
+    expect([application.received, lone.applications.get("a")?.wakes]).toEqual([[], 0]);
+  });
 });

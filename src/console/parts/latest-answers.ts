@@ -1,0 +1,66 @@
+// The latest that is known of each resource. Requests may be answered in another order than they were sent, so an answer
+// counts only while no later request has been answered.
+import type { QueryClient } from "@tanstack/react-query";
+import type { ConsoleResource } from "./kind.ts";
+
+/** A resource as the answer to the latest request has it; null when it is gone. */
+interface LatestAnswer {
+  sentAt: number;
+  resource: ConsoleResource | null;
+}
+
+const answers = new WeakMap<QueryClient, Map<string, Map<string, LatestAnswer>>>();
+let requests = 0;
+
+/** The place of a request in the order of all requests; to be taken when it is sent. */
+export function nextRequest(): number {
+  requests += 1;
+  return requests;
+}
+
+function answersOf(cache: QueryClient, kind: { name: string }): Map<string, LatestAnswer> {
+  const ofCache = answers.get(cache) ?? new Map<string, Map<string, LatestAnswer>>();
+  answers.set(cache, ofCache);
+  const ofKind = ofCache.get(kind.name) ?? new Map<string, LatestAnswer>();
+  ofCache.set(kind.name, ofKind);
+  return ofKind;
+}
+
+/** Notes an answer about a resource. @returns false when a later request has been answered already. */
+export function noteAnswer(
+  cache: QueryClient,
+  kind: { name: string },
+  id: string,
+  answer: LatestAnswer,
+): boolean {
+  const known = answersOf(cache, kind);
+  if ((known.get(id)?.sentAt ?? 0) > answer.sentAt) return false;
+  known.set(id, answer);
+  return true;
+}
+
+/** The resource of the latest answer; undefined when none is known, null when it is gone. */
+export function latestAnswer(
+  cache: QueryClient,
+  kind: { name: string },
+  id: string,
+): ConsoleResource | null | undefined {
+  return answersOf(cache, kind).get(id)?.resource;
+}
+
+/** A list that was asked for at a time, with all that later requests have brought. */
+export function withLaterAnswers<Resource extends ConsoleResource>(
+  cache: QueryClient,
+  kind: { name: string },
+  items: readonly Resource[],
+  sentAt: number,
+): Resource[] {
+  const later = [...answersOf(cache, kind)].filter(([, answer]) => answer.sentAt > sentAt);
+  const byId = new Map(items.map((item) => [item.id, item]));
+  for (const [id, { resource }] of later) {
+    if (resource === null) byId.delete(id);
+    // The collection of a kind has resources of its type alone.
+    else byId.set(id, resource as Resource);
+  }
+  return [...byId.values()];
+}
