@@ -1,9 +1,14 @@
 // The stream of observations, from a host whose changes the test makes.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { WatchLine } from "../contracts/host-answers.ts";
 import type { Observation } from "../contracts/observation.ts";
 import type { SleepState } from "../contracts/sleep.ts";
+import { createLog } from "../lib/log.ts";
 import type { Listener } from "./host.ts";
+import { HostJournal } from "./journal/host-journal.ts";
 import { watchResponse } from "./watch.ts";
 
 const NEVER_MS = 3_600_000;
@@ -76,6 +81,29 @@ test("a wake that takes long is reported before its end, and its end at once", a
   expect(await nextState()).toBe("first starting");
   change("first", "running");
   expect(await nextState()).toBe("first running");
+});
+
+test("records of a wake come after its report, also when other records are asked for meanwhile", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "pilvi-watch-"));
+  const journal = new HostJournal(dataDir, null, createLog("test", "silent"));
+  try {
+    const order: string[] = [];
+    const engine = { pid: process.pid, exited: new Promise<void>(() => undefined) };
+    journal.of("second").started(engine);
+    change("first", "starting", "waking");
+    journal.of("first").started(engine);
+    change("first", "running");
+    await Promise.all([
+      journal
+        .after(0, end.signal)
+        .then((records) => order.push(...records.map(({ id }) => `record of ${id}`))),
+      nextState().then((state) => order.push(state)),
+    ]);
+    expect(order).toEqual(["first running", "record of second", "record of first"]);
+  } finally {
+    journal.close();
+    rmSync(dataDir, { recursive: true });
+  }
 });
 
 test("a wake that fails is reported at once", async () => {

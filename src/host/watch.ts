@@ -3,12 +3,10 @@ import type { WatchLine } from "../contracts/host-answers.ts";
 import type { Observation } from "../contracts/observation.ts";
 import { Gathering } from "../lib/gathering.ts";
 import type { Host } from "./host.ts";
+import { WAKE_REPORT_DELAY_MS } from "./journal/host-journal.ts";
 
 /** The number of observations after which other work of the host gets its turn. */
 const OBSERVATIONS_AT_ONCE = 200;
-
-/** The control plane and its store take the processor from the engines that wake, so they learn of a wake after it. */
-const WAKE_REPORT_DELAY_MS = 100;
 
 /** What a watch follows of a host. */
 type Watched = Pick<Host, "ids" | "restlessIds" | "observe" | "listen">;

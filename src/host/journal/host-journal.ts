@@ -9,10 +9,16 @@ import { ProcessJournal, StateJournal, type RunnerJournal } from "./instance-jou
 import { Journal, type OnRecord } from "./journal.ts";
 
 /**
- * The records of a wake follow each other. They are taken together and after it, since the control plane and its store
- * take the processor from the engines that wake.
+ * How much later than it happens the watch reports a wake: the control plane and its store take the processor from the
+ * engines that wake.
  */
-const GATHER_MS = 100;
+export const WAKE_REPORT_DELAY_MS = 100;
+
+/** The records of a wake follow each other, and are taken together. */
+const GATHER_MS = 50;
+
+/** By then the watch has reported the state that a record is about, so its readers find the instance in that state. */
+const REPORTED_MS = WAKE_REPORT_DELAY_MS + 10;
 
 /** Gets each record as it is made. */
 interface JournalReader {
@@ -56,16 +62,16 @@ export class HostJournal {
   }
 
   /**
-   * The records after a sequence, a moment after there are any.
+   * The records after a sequence, a moment after there are any. Records that come in that moment are left for later.
    * @param sequence the last record that the control plane has; records up to it may be deleted.
    * @param signal ends the wait.
    */
   async after(sequence: number, signal: AbortSignal): Promise<JournalRecord[]> {
-    if (this.#journal.after(sequence).length === 0) {
-      await this.#journal.untilSome(signal);
-      if (!signal.aborted) await Bun.sleep(GATHER_MS);
-    }
-    return this.#journal.after(sequence);
+    if (this.#journal.after(sequence).length === 0) await this.#journal.untilSome(signal);
+    if (!signal.aborted) await Bun.sleep(GATHER_MS);
+    const last = this.#journal.after(sequence).at(-1)?.sequence ?? sequence;
+    if (!signal.aborted) await Bun.sleep(REPORTED_MS);
+    return this.#journal.after(sequence).filter((record) => record.sequence <= last);
   }
 
   close(): void {
