@@ -26,26 +26,19 @@ function answersOf(cache: QueryClient, kind: { name: string }): Map<string, Late
   return ofKind;
 }
 
-/** Notes an answer about a resource. @returns false when a later request has been answered already. */
-export function noteAnswer(
+/** Notes an answer about a resource. @returns the resource as the latest answer has it, which may be another answer. */
+export function noteAnswer<Resource extends ConsoleResource>(
   cache: QueryClient,
   kind: { name: string },
   id: string,
-  answer: LatestAnswer,
-): boolean {
+  answer: { sentAt: number; resource: Resource | null },
+): Resource | null {
   const known = answersOf(cache, kind);
-  if ((known.get(id)?.sentAt ?? 0) > answer.sentAt) return false;
+  const former = known.get(id);
+  // The collection of a kind has resources of its type alone.
+  if (former !== undefined && former.sentAt > answer.sentAt) return former.resource as Resource | null;
   known.set(id, answer);
-  return true;
-}
-
-/** The resource of the latest answer; undefined when none is known, null when it is gone. */
-export function latestAnswer(
-  cache: QueryClient,
-  kind: { name: string },
-  id: string,
-): ConsoleResource | null | undefined {
-  return answersOf(cache, kind).get(id)?.resource;
+  return answer.resource;
 }
 
 /** A list that was asked for at a time, with all that later requests have brought. */

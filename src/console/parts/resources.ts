@@ -2,7 +2,7 @@
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { PilviError } from "../../sdk/index.ts";
 import type { KindIdentity, ConsoleResource } from "./kind.ts";
-import { latestAnswer, nextRequest, noteAnswer, withLaterAnswers } from "./latest-answers.ts";
+import { nextRequest, noteAnswer, withLaterAnswers } from "./latest-answers.ts";
 
 /** All resources of a kind; `total` is more than there are items while pages are still being read. */
 export interface ResourceList<Resource> {
@@ -49,8 +49,7 @@ export function resourceOptions<Resource extends ConsoleResource>(kind: KindIden
     queryFn: async ({ client: cache, signal }) => {
       const sentAt = nextRequest();
       const { data } = await kind.collection.get(id, { signal });
-      if (noteAnswer(cache, kind, id, { sentAt, resource: data })) return data;
-      return (latestAnswer(cache, kind, id) as Resource | null | undefined) ?? data;
+      return noteAnswer(cache, kind, id, { sentAt, resource: data }) ?? data;
     },
   });
 }
@@ -72,10 +71,10 @@ export async function refreshResource(cache: QueryClient, kind: KindIdentity, id
   const sentAt = nextRequest();
   try {
     const { data } = await kind.collection.get(id);
-    if (noteAnswer(cache, kind, id, { sentAt, resource: data })) show(cache, kind, data);
+    if (noteAnswer(cache, kind, id, { sentAt, resource: data }) === data) show(cache, kind, data);
   } catch (error) {
     if (!(error instanceof PilviError) || error.status !== 404) throw error;
-    if (!noteAnswer(cache, kind, id, { sentAt, resource: null })) return;
+    if (noteAnswer(cache, kind, id, { sentAt, resource: null }) !== null) return;
     changeList(cache, kind, (items) => items.filter((item) => item.id !== id));
     await cache.invalidateQueries({ queryKey: itemKey(kind, id) });
   }
