@@ -1,4 +1,4 @@
-// One reading of a state for all requests that wait for it: after a change, thousands of them cost the store one statement.
+// Reads a state once for all requests that wait for it: after a change, thousands of them cost the store one statement.
 
 /** A held request. */
 export interface Waiter<State> {

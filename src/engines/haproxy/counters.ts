@@ -40,7 +40,7 @@ export const countSince = "http-request sc-set-gpt0(1) date if { sc1_get_gpt0 eq
  */
 export function answerRules(): string[] {
   return STATUSES.map(
-    // The look at the count is what counts, and the end of the rules spares most answers the others.
+    // The condition counts when HAProxy evaluates it. The action ends the rules, so most answers meet the first alone.
     (statuses, index) =>
       `http-after-response allow if { status ${statuses} } { sc_inc_gpc(${1 + index},1) ge 0 }`,
   );

@@ -31,7 +31,7 @@ const HOST = "'^[a-z0-9_-]+([.][a-z0-9_-]+)*[.]?(:[0-9]{0,5})?$'";
 /** What the edge lets through of methods that HTTP itself knows; applications may have others. */
 const ALLOWED = '"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"';
 
-/** Refuses what is no name. A host that is the very name of a route needs no further look. */
+/** Refuses a `Host` that is no name. The name of a route, as it stands in the map, needs no further look. */
 export const refuseHosts = `http-request return ${page(400)} if { var(txn.host) -m found } !{ req.fhdr(host) -m reg -i ${HOST} }`;
 
 /**

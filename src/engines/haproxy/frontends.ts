@@ -42,7 +42,7 @@ export function hostFrontend({ spec }: EngineContext<EdgeSpec>): string[] {
     "frontend host",
     `bind unix@${RUN}/${PROBE_SOCKET_NAME} mode 600`,
     `maxconn ${MAX_PROBES}`,
-    // A socket has no addresses, so rules and applications see those that the port would have.
+    // A unix socket has no IP addresses, so these rules set those of a client of this machine at the port.
     "http-request set-src str(127.0.0.1)",
     `http-request set-dst-port int(${httpPortOf(spec)})`,
     "http-request set-var(txn.probe) bool(true)",
