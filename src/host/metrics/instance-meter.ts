@@ -3,6 +3,8 @@ import type { CountedInstance, CounterName, GaugeName, Reading } from "../../con
 import type { EngineReading } from "../../engines/engine.ts";
 import type { ProcessUsage } from "../os/process-usage.ts";
 
+const MINUTE_MS = 60_000;
+
 /** An instance as the meter sees it at a moment. */
 export interface MeteredInstance {
   id: string;
@@ -83,9 +85,14 @@ export class InstanceMeter {
 
   /** Ends the minute of the kernel's figures. @param samples how many samples all instances were to have in it. */
   endMinute(samples: number): Pick<Reading, "awakeMs" | "computeMs" | "cpuMs" | "wakes" | "memoryBytes"> {
-    const { memorySum, ...rest } = this.#taken;
+    const { memorySum, awakeMs, ...rest } = this.#taken;
     this.#taken = nothing();
-    return { ...rest, memoryBytes: Math.round(memorySum / Math.max(1, samples)) };
+    return {
+      ...rest,
+      // The timer of a minute may be late, and no share of a minute is larger than the whole.
+      awakeMs: Math.min(awakeMs, MINUTE_MS),
+      memoryBytes: Math.round(memorySum / Math.max(1, samples)),
+    };
   }
 
   /** The figures of the engine, and of each of its parts, since the last call. */
