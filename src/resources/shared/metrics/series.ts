@@ -40,10 +40,10 @@ export function linesOfParts(parts: readonly Part[], value: LineValue): Lines {
   return seriesOf(parts[0]?.metrics.stretches ?? [], labels, valuesOf(parts, value));
 }
 
-/** A line with the greatest value of all parts. */
+/** A line with the greatest value of all parts, and at most 1. */
 export function greatestOfParts(label: string, parts: readonly Part[], value: LineValue): Lines {
   const values = valuesOf(parts, value);
-  const greatest: LineValue = (stretch) => Math.max(0, ...values.map((of) => of(stretch) ?? 0));
+  const greatest: LineValue = (stretch) => Math.min(1, Math.max(0, ...values.map((of) => of(stretch) ?? 0)));
   return seriesOf(parts[0]?.metrics.stretches ?? [], [label], [greatest]);
 }
 
