@@ -39,7 +39,7 @@ export class SharedReading<State> {
       // A request that comes during the reading has read a later state itself.
       const [first, ...others] = this.#waiters;
       if (first === undefined) break;
-      const state = first.read();
+      const state = (async () => await first.read())();
       await state.catch(() => undefined);
       for (const waiter of [first, ...others]) waiter.receive(state);
     }

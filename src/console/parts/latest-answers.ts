@@ -41,6 +41,16 @@ export function noteAnswer<Resource extends ConsoleResource>(
   return answer.resource;
 }
 
+/** Notes the answers of a list. @returns its resources as the latest answers have them. */
+export function noteListed<Resource extends ConsoleResource>(
+  cache: QueryClient,
+  kind: { name: string },
+  items: readonly Resource[],
+  sentAt: number,
+): Resource[] {
+  return items.flatMap((resource) => noteAnswer(cache, kind, resource.id, { sentAt, resource }) ?? []);
+}
+
 /** A list that was asked for at a time, with all that later requests have brought. */
 export function withLaterAnswers<Resource extends ConsoleResource>(
   cache: QueryClient,
@@ -56,4 +66,9 @@ export function withLaterAnswers<Resource extends ConsoleResource>(
     else byId.set(id, resource as Resource);
   }
   return [...byId.values()];
+}
+
+/** Forgets all answers, which may be those of a former user. */
+export function forgetAnswers(cache: QueryClient): void {
+  answers.delete(cache);
 }

@@ -92,6 +92,26 @@ test("a list has what was changed, made and deleted while it was read", async ()
   ]);
 });
 
+test("nor does an answer that comes late replace that of a later list", async () => {
+  const read = refreshResource(cache, kind, "a");
+  const list = cache.fetchQuery(listOptions(kind));
+  lists[0]?.resolve([cacheThatIs("available")]);
+  await list;
+  gets[0]?.answer(cacheThatIs("asleep"));
+  await read;
+  expect(listed()).toEqual([["a", "available"]]);
+});
+
+test("a page whose resource is deleted while it is read does not show the resource", async () => {
+  const page = cache.fetchQuery(resourceOptions(kind, "a")).catch((error: unknown) => error);
+  const read = refreshResource(cache, kind, "a");
+  gets[1]?.refuse(new PilviError("There is none.", 404));
+  await read;
+  gets[0]?.answer(cacheThatIs("available"));
+  expect(await page).toMatchObject({ status: 404 });
+  expect(shown()).toBeUndefined();
+});
+
 test("the answer to a change is shown at once, and then what became of the resource meanwhile", async () => {
   const before = refreshResource(cache, kind, "a");
   keepResource(cache, kind, cacheThatIs("asleep"));

@@ -2,7 +2,7 @@
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { PilviError } from "../../sdk/index.ts";
 import type { KindIdentity, ConsoleResource } from "./kind.ts";
-import { nextRequest, noteAnswer, withLaterAnswers } from "./latest-answers.ts";
+import { nextRequest, noteAnswer, noteListed, withLaterAnswers } from "./latest-answers.ts";
 
 /** All resources of a kind; `total` is more than there are items while pages are still being read. */
 export interface ResourceList<Resource> {
@@ -24,14 +24,16 @@ export function listOptions<Resource extends ConsoleResource>(kind: KindIdentity
     queryKey: listKey(kind),
     queryFn: async ({ client: cache, signal }) => {
       const isFirst = cache.getQueryData(listKey(kind)) === undefined;
-      const sentAt = nextRequest();
+      const begunAt = nextRequest();
+      let sentAt = begunAt;
       const items: Resource[] = [];
       for await (const page of kind.collection.pages()) {
         signal.throwIfAborted();
-        items.push(...page.data);
+        items.push(...noteListed(cache, kind, page.data, sentAt));
         if (isFirst) cache.setQueryData(listKey(kind), { items: [...items], total: page.meta.total });
+        sentAt = nextRequest();
       }
-      const present = withLaterAnswers(cache, kind, items, sentAt);
+      const present = withLaterAnswers(cache, kind, items, begunAt);
       return { items: present, total: present.length };
     },
   });
@@ -49,7 +51,9 @@ export function resourceOptions<Resource extends ConsoleResource>(kind: KindIden
     queryFn: async ({ client: cache, signal }) => {
       const sentAt = nextRequest();
       const { data } = await kind.collection.get(id, { signal });
-      return noteAnswer(cache, kind, id, { sentAt, resource: data }) ?? data;
+      const latest = noteAnswer(cache, kind, id, { sentAt, resource: data });
+      if (latest === null) throw new PilviError("It has been deleted.", 404);
+      return latest;
     },
   });
 }

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect } from "react";
 import { PilviError, type Redemption } from "../../sdk/index.ts";
 import { client } from "./client.ts";
+import { forgetAnswers } from "./latest-answers.ts";
 
 export const ME_KEY = ["me"] as const;
 
@@ -113,6 +114,7 @@ function useShowAnew(): () => Promise<void> {
   const navigate = useNavigate();
   return useCallback(async () => {
     cache.removeQueries({ type: "inactive" });
+    forgetAnswers(cache);
     await navigate({ to: "/" });
     await cache.resetQueries();
   }, [cache, navigate]);
@@ -129,6 +131,7 @@ export function useOpen(): (next?: string) => Promise<void> {
   const navigate = useNavigate();
   return async (next) => {
     cache.clear();
+    forgetAnswers(cache);
     await navigate({ to: pathOf(next) });
   };
 }

@@ -51,7 +51,7 @@ function textMember(name: string, text: string): string {
 
 /**
  * A line of JSON about a request. Texts of clients come last and are bounded; a query may have secrets, and is left out.
- * A request without such texts has no line: requests that reach no application are not logged.
+ * A request without such texts has no line: neither those for no route are logged nor those of a flood.
  */
 export function accessLines(): string[] {
   const members = [

@@ -83,6 +83,7 @@ function defaults(): string[] {
     "timeout http-keep-alive 30s",
     "timeout queue 5s",
     // One attempt a second at a port that is refused: until the host has noticed a crash, or the application is back.
+    // Backends that repeat requests have a bound of their own, which counts these attempts too.
     "retries 10",
     ...FAILURE_STATUSES.map((status) => `http-error ${page(status)}`),
   ];

@@ -12,8 +12,11 @@ import { backendRules, CONDITIONS, endPlain, forwardedHeaders, otherRules, refus
 import { page } from "./pages.ts";
 import { CERTIFICATE_FILE, confPath, MAPS, PROBE_SOCKET_NAME, ROUTE_TABLE, RUN } from "./paths.ts";
 
-/** How many requests of the host are open at a time; further requests wait. */
-export const MAX_PROBES = 64;
+/**
+ * How many requests of the host are open at a time; further requests wait. An application may keep a request for several
+ * times as long as the host waits for it, so there is room for several requests of each run of an organization.
+ */
+export const MAX_PROBES = 512;
 
 export function clientFrontend({ spec, address }: EngineContext<EdgeSpec>): string[] {
   const at = (port: number) => `${isIPv6(address) ? `[${address}]` : address}:${port}`;
@@ -32,6 +35,7 @@ export function clientFrontend({ spec, address }: EngineContext<EdgeSpec>): stri
     ...targetRules(),
     ...answerRules(),
     ...accessLines(),
+    crowdOfRoute(spec),
     ...commonRules(spec),
   ];
 }
@@ -80,7 +84,6 @@ function commonRules(spec: EdgeSpec): string[] {
   return [
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     refuseHosts,
-    crowdOfRoute(spec),
     ...forwardedHeaders(),
     endPlain,
     ...crowdRules(spec),

@@ -112,6 +112,17 @@ test("one environment gets its share of the free requests and no more", async ()
   expect(await statusFrom("127.0.0.2", second)).toBe(200);
 });
 
+test("a probe is answered while an environment has its share of the requests", async () => {
+  const { port } = lone.applications.get("a") ?? {};
+  for (const address of ["127.0.0.2", "127.0.0.3", "127.0.0.4"]) hold(sessionFrom(address), "a", PER_ADDRESS);
+  await until("some are refused", () => refusals.length > 0);
+  expect(await statusFrom("127.0.0.5", "a")).toBe(503);
+  expect(await lone.edge.probe({ name: "a.localhost", path: "/", timeoutSeconds: 10 })).toEqual({
+    status: 200,
+    port: port ?? 0,
+  });
+});
+
 test("many environments and addresses leave room for others, and files for the edge", async () => {
   const last = ENVIRONMENTS.at(-1) ?? "";
   const crowd = ENVIRONMENTS.slice(0, -1);

@@ -162,7 +162,8 @@ describe.each([
       const answer = await lone.raw(
         `${method} / HTTP/1.0\r\nhost: a.localhost\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
       );
-      expect(answer).toMatch(/^HTTP\/1\.[01] 4\d\d/);
+      // HAProxy itself refuses a GET with chunks.
+      expect(answer).toStartWith(`HTTP/1.1 ${method === "GET" ? 413 : 400}`);
       expect([application.received, lone.applications.get("a")?.wakes]).toEqual([[], 0]);
     },
   );

@@ -85,12 +85,13 @@ export class InstanceMeter {
 
   /** Ends the minute of the kernel's figures. @param samples how many samples all instances were to have in it. */
   endMinute(samples: number): Pick<Reading, "awakeMs" | "computeMs" | "cpuMs" | "wakes" | "memoryBytes"> {
-    const { memorySum, awakeMs, ...rest } = this.#taken;
-    this.#taken = nothing();
+    const { memorySum, ...rest } = this.#taken;
+    const awakeMs = Math.min(rest.awakeMs, MINUTE_MS);
+    // The timer of a minute may be late. What is above a minute belongs to the next, which is shorter by as much.
+    this.#taken = { ...nothing(), awakeMs: Math.min(rest.awakeMs - awakeMs, MINUTE_MS) };
     return {
       ...rest,
-      // The timer of a minute may be late, and no share of a minute is larger than the whole.
-      awakeMs: Math.min(awakeMs, MINUTE_MS),
+      awakeMs,
       memoryBytes: Math.round(memorySum / Math.max(1, samples)),
     };
   }

@@ -215,18 +215,18 @@ export class Routes<
 
 /** Reads a resource, and waits for the status that the client asks for. */
 async function awaited<Row extends AnyRow>(
-  { principal, query, url, signal, waiters }: AwaitedRequest,
+  { principal, query, address, signal, waiters }: AwaitedRequest,
   id: string,
   read: () => Promise<Row | undefined>,
 ): Promise<Row | undefined> {
   const { wait } = query as { wait?: string };
   if (wait === undefined) return await read();
-  // The path names the resource and what it belongs to.
-  const view = `${principal.organizationId} ${url.pathname}`;
+  // The address names the resource and what it belongs to, however the client has spelt it.
+  const view = `${principal.organizationId} ${address}`;
   return await waiters.until({ id, view }, read, (row) => row === undefined || row.status === wait, signal);
 }
 
-type AwaitedRequest = Pick<OperationRequest, "principal" | "query" | "url" | "signal" | "waiters">;
+type AwaitedRequest = Pick<OperationRequest, "principal" | "query" | "address" | "signal" | "waiters">;
 
 type FilterName = "name" | "type" | "region" | "status" | "size" | "scaling_type";
 type FilterValues = Partial<Record<`filter[${FilterName}]`, readonly string[]>>;
