@@ -119,6 +119,27 @@ describe("customers", () => {
     expect([closed(few), closed(many)]).toEqual([0, 20]);
   });
 
+  test("clients connected to an engine are closed last also where they fill the fullest route", () => {
+    const customers = customersOf();
+    const busy = come(
+      customers,
+      "busy",
+      clientsOf(70, (index) => `2.2.2.${index}`),
+    );
+    for (const client of busy) client.isAttached = true;
+    const crowd = Array.from({ length: 10 }, (_, route) =>
+      come(
+        customers,
+        `r${route}`,
+        clientsOf(60, (index) => `6.6.${route}.${index}`),
+      ),
+    ).flat();
+    customers.shed(300);
+    expect([closed(busy), closed(crowd)]).toEqual([0, 300]);
+    customers.shed(310);
+    expect([closed(busy), closed(crowd)]).toEqual([5, 600]);
+  });
+
   test("shedding more descriptors than there are closes all clients", () => {
     const customers = customersOf();
     const clients = come(

@@ -14,7 +14,7 @@ export interface Customer {
 
 /** Clients of an address with more than this share of all customers are closed first. */
 const DOMINANT_SHARE = 1 / 2;
-/** The share of the fullest route that is closed before the fullest route is determined anew. */
+/** The share of the candidates of a route that is closed before the route is chosen anew. */
 const SLICE_SHARE = 1 / 2;
 
 export class Customers<Client extends Customer> {
@@ -57,18 +57,29 @@ export class Customers<Client extends Customer> {
     this.#count(client, -1);
   }
 
-  /** Closes connections until they have freed so many descriptors, or none is left. */
+  /**
+   * Closes connections until they have freed so many descriptors, or none is left. Clients without an engine go first,
+   * of whichever route: a crowd of them costs its owner nothing, also where it is spread over many routes.
+   */
   shed(descriptors: number): void {
-    for (let missing = descriptors; missing > 0 && this.#size > 0;) missing -= this.#shedFullest(missing);
+    for (let missing = descriptors; missing > 0 && this.#size > 0;)
+      missing -= this.#shedFullest(missing, false) || this.#shedFullest(missing, true);
   }
 
-  /** Closes a part of the fullest route, the longest silent clients first. @returns the count of freed descriptors. */
-  #shedFullest(missing: number): number {
+  /**
+   * Closes a part of the route with the most candidates, the longest silent first.
+   * @param areAttached whether the candidates are the clients with an engine, or those without.
+   * @returns the count of freed descriptors, 0 when there is no candidate.
+   */
+  #shedFullest(missing: number, areAttached: boolean): number {
     const host = this.#dominantHost();
     let fullest: [string, Client[]] = ["", []];
     for (const [route, customers] of this.#byRoute) {
       if (customers.size <= fullest[1].length) continue;
-      const candidates = [...customers].filter(({ address }) => host === null || hostOf(address) === host);
+      const candidates = [...customers].filter(
+        ({ address, isAttached }) =>
+          isAttached === areAttached && (host === null || hostOf(address) === host),
+      );
       if (candidates.length > fullest[1].length) fullest = [route, candidates];
     }
     const [route, candidates] = fullest;
@@ -97,9 +108,8 @@ export class Customers<Client extends Customer> {
   }
 }
 
-/** Sorts clients without an engine first: they have asked for nothing yet, or their cache sleeps. */
 function bySilence(one: Customer, other: Customer): number {
-  return Number(one.isAttached) - Number(other.isAttached) || one.usedAtMs - other.usedAtMs;
+  return one.usedAtMs - other.usedAtMs;
 }
 
 /** The network under which an address with its port is counted. */
