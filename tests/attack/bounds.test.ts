@@ -161,6 +161,8 @@ test("a hundred thousand roles harm no other customer, and their cluster starts 
     select (1000000 + n)::oid, 'role-' || n, false, true, false, false, true, false, false, -1,
       (select rolpassword from pg_authid where rolname = 'app')
     from generate_series(1, 100000) n`);
+  // Its owner has shut it out, so nothing is missing.
+  await admin.unsafe("create role batch login connection limit 0 password 'secret'");
   await admin.close();
   await askForUsers(cluster);
   await untilReported(cluster);

@@ -34,12 +34,14 @@ export const program: ForeignProgram = {
     {
       line: "11.8",
       lowest: "11.8.6",
+      packages: { trixie: "1:11.8.6-0+deb13u1" },
       supportedUntil: "2028-06-04",
       source: "Debian's changelog of 11.8.6: CVE-2026-21968",
     },
     {
       line: "10.11",
       lowest: "10.11.19",
+      packages: { bookworm: "1:10.11.19-0+deb12u1" },
       supportedUntil: "2028-02-16",
       source: "Debian's changelog of 10.11.19: CVE-2026-61081 and others",
     },

@@ -22,6 +22,9 @@ export const SAFE_SEARCH_PATH = "pg_catalog, pg_temp";
 /** A setting that every role may give itself, and that then makes every login of the role fail. */
 export const LOGIN_BREAKER = "local_preload_libraries";
 
+/** Larger settings of a role or a database are not searched for a login breaker: they may have any size. */
+export const MAX_SETTINGS_BYTES = 64 * 1024;
+
 /** Sessions that are reserved for Pilvi beside the customer's. */
 const RESERVED_CONNECTIONS = 5;
 

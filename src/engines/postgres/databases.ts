@@ -5,7 +5,7 @@ import type { DatabaseFault, DataState, MadeDatabases } from "../engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { faultOf, isInTheWay } from "../database-faults.ts";
 import { heldUpOr, identifier } from "./admin.ts";
-import { ADMIN_NAME, LOGIN_BREAKER } from "./config.ts";
+import { ADMIN_NAME, LOGIN_BREAKER, MAX_SETTINGS_BYTES } from "./config.ts";
 import { FIRST_DATABASE } from "./initdb.ts";
 
 /**
@@ -66,7 +66,8 @@ async function databasesIn(databases: DatabaseSpec[], db: SQL): Promise<Found[]>
            has_database_privilege(w.owner, d.oid, 'connect') as "isOpen",
            exists (
              select from pg_db_role_setting s
-             where s.setdatabase = d.oid and s.setconfig::text like ${`%${LOGIN_BREAKER}=%`}) as "hasLoginBreaker"
+             where s.setdatabase = d.oid and case when pg_column_size(s.setconfig) <= ${MAX_SETTINGS_BYTES}
+               then s.setconfig::text like ${`%${LOGIN_BREAKER}=%`} else false end) as "hasLoginBreaker"
     from unnest(${db.array(names, "text")}, ${db.array(owners, "text")}) as w (name, owner)
     join pg_database d on d.datname = w.name join pg_roles r on r.oid = d.datdba`;
 }

@@ -5,7 +5,7 @@ import { presentable } from "../../lib/presentable.ts";
 import type { EngineContext } from "../engine.ts";
 import { MAX_USERS, MAX_VERIFIER_BYTES, type UserList } from "../users.ts";
 import { asAdmin, OWN_DATABASE } from "./admin.ts";
-import { ADMIN_NAME, LOGIN_BREAKER } from "./config.ts";
+import { ADMIN_NAME, LOGIN_BREAKER, MAX_SETTINGS_BYTES } from "./config.ts";
 
 interface Activity {
   kind: string;
@@ -21,9 +21,6 @@ const TASKS: Record<string, string> = {
   walsender: "A replica or a backup reads the cluster's log.",
   "autovacuum worker": "The cluster vacuums its tables.",
 };
-
-/** Larger settings of a published user are not searched for a login breaker. */
-const MAX_SETTINGS_BYTES = 64 * 1024;
 
 /** See `Engine.blockingActivity`. @throws when the engine does not answer. */
 export async function blockingActivity(context: EngineContext<PostgresSpec>): Promise<string | null> {
@@ -71,6 +68,7 @@ export async function users(context: EngineContext<PostgresSpec>): Promise<UserL
       select count(*)::int as total
       from pg_authid
       where rolcanlogin and rolname <> ${ADMIN_NAME} and (rolvaliduntil is null or rolvaliduntil > now())
+        and rolconnlimit <> 0
         and case when octet_length(rolpassword) <= ${MAX_VERIFIER_BYTES}
           then rolpassword like 'SCRAM-SHA-256$%' else rolpassword is not null end`;
     const found = rows.map(({ name, verifier }) => ({ name, verifier }));

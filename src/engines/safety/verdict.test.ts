@@ -30,6 +30,19 @@ test("a package is judged by its own version, since distributions patch in place
   });
 });
 
+test("a package of MariaDB below the lowest version is replaced", () => {
+  const mariadb = (version: string, release: string) =>
+    verdict({
+      name: "mariadb",
+      version: /:([\d.]+)-/.exec(version)?.[1] ?? "",
+      package: { version, release },
+    });
+  expect(mariadb("1:10.11.19-0+deb12u1", "bookworm")).toEqual(FINE);
+  expect(mariadb("1:11.8.6-0+deb13u1", "trixie")).toEqual(FINE);
+  expect(mariadb("1:10.11.14-0+deb12u2", "bookworm").isUnsafe).toBe(true);
+  expect(mariadb("1:11.8.3-0+deb13u1", "trixie").isUnsafe).toBe(true);
+});
+
 test("a package gets fixes as long as its release does", () => {
   const made = { version: "8.1.1+dfsg1-3+deb13u3", release: "trixie" };
   expect(verdict({ name: "valkey", version: "8.1.1", package: made })).toEqual(FINE);

@@ -76,7 +76,8 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#entry = entry;
     this.#waiters = new Waiters(pool.timers);
     this.#waking = new Waking(pool.timers, entry, send);
-    this.#users = new UsersRefresh(pool.timers, () => send({ type: "users", id: entry.id }));
+    const known = () => this.#entry.users.length;
+    this.#users = new UsersRefresh(pool.timers, known, () => send({ type: "users", id: entry.id }));
     this.#idleTimer = new IdleTimer(pool.timers, () => send({ type: "idle", id: entry.id }));
     this.#idleTimer.watch(entry);
   }

@@ -3,11 +3,15 @@ import { expect, test } from "bun:test";
 import { ManualTimers } from "../../../tests/support/gateway/manual-timers.ts";
 import { UsersRefresh } from "./users-refresh.ts";
 
-function stage() {
+function stage(known = 1) {
   let nowMs = 0;
   let questions = 0;
   const timers = new ManualTimers(() => nowMs);
-  const users = new UsersRefresh(timers, () => questions++);
+  const users = new UsersRefresh(
+    timers,
+    () => known,
+    () => questions++,
+  );
   const received: string[] = [];
   const ask = (name: string) => void users.ask().then(() => received.push(name));
   return {
@@ -53,6 +57,21 @@ test("a question asked while another waits for its turn shares that one", async 
   users.answered();
   await pass(0);
   expect(received.slice(10)).toEqual(["one", "other"]);
+});
+
+test("the users of an instance with many are asked for more seldom", async () => {
+  const { users, ask, questions, pass } = stage(2_000);
+  for (let count = 0; count < 2; count++) {
+    ask("one");
+    users.answered();
+    await pass(0);
+  }
+  expect(questions()).toBe(2);
+  ask("one");
+  await pass(999);
+  expect(questions()).toBe(2);
+  await pass(1);
+  expect(questions()).toBe(3);
 });
 
 test("a question that the host does not answer ends after two seconds", async () => {

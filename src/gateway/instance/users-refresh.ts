@@ -4,11 +4,14 @@ import type { Timer, Timers } from "../sockets/timers.ts";
 /** The questions without a pause between them; later pauses bound the load by a client that guesses names. */
 const ASKS_IN_A_ROW = 10;
 const ASK_EVERY_MS = 200;
+/** The host and the gateway read all users for each question. So a question for more users counts as several questions. */
+const USERS_OF_ASK = 400;
 /** How long a question waits for the host's answer. */
 const TIMEOUT_MS = 2_000;
 
 export class UsersRefresh {
   readonly #timers: Timers;
+  readonly #known: () => number;
   readonly #send: () => void;
   #answer: PromiseWithResolvers<void> | null = null;
   /** Whether the question behind `#answer` has been sent to the host. */
@@ -19,8 +22,13 @@ export class UsersRefresh {
   #allowance = ASKS_IN_A_ROW;
   #countedAtMs: number;
 
-  constructor(timers: Timers, send: () => void) {
+  /**
+   * @param known how many users the gateway knows.
+   * @param send asks the host.
+   */
+  constructor(timers: Timers, known: () => number, send: () => void) {
     this.#timers = timers;
+    this.#known = known;
     this.#send = send;
     this.#countedAtMs = timers.now();
   }
@@ -65,7 +73,7 @@ export class UsersRefresh {
     const nowMs = this.#timers.now();
     this.#allowance = Math.min(ASKS_IN_A_ROW, this.#allowance + (nowMs - this.#countedAtMs) / ASK_EVERY_MS);
     this.#countedAtMs = nowMs;
-    this.#allowance -= 1;
+    this.#allowance -= Math.max(1, this.#known() / USERS_OF_ASK);
     return Math.max(0, -this.#allowance * ASK_EVERY_MS);
   }
 }

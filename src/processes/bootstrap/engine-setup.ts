@@ -39,16 +39,25 @@ export async function ensureEngines(
   return config.databaseUrl !== undefined || (await hasOwnPostgres(config));
 }
 
-/** Prints a notice about engines in use that lack security fixes. */
+/** Prints a notice about engines in use that lack security fixes, or may lack them. */
 export async function warnOfUnsafeEngines(
   { enginesDir }: Config,
   notice: (text: string) => void,
 ): Promise<void> {
   const engines = newestOfEachMajor(await usableEngines(enginesDir));
-  const unsafe = engines.filter((engine) => verdictOn(engine).isUnsafe);
-  if (unsafe.length === 0) return;
-  const names = unsafe.map(({ name, version }) => `${name} ${version}`).join(", ");
-  notice(`These engines lack security fixes: ${names}. \`pilvi doctor\` says more.`);
+  const namesOf = (areUnsafe: boolean) =>
+    engines
+      .filter((engine) => verdictOn(engine).warning !== null && verdictOn(engine).isUnsafe === areUnsafe)
+      .map(({ name, version }) => `${name} ${version}`)
+      .join(", ");
+  const [lacking, unsure] = [namesOf(true), namesOf(false)];
+  const sentences = [
+    ...(lacking === "" ? [] : [`These engines lack security fixes: ${lacking}.`]),
+    ...(unsure === ""
+      ? []
+      : [`These engines lack security fixes unless the distribution has patched them: ${unsure}.`]),
+  ];
+  if (sentences.length > 0) notice([...sentences, "`pilvi doctor` says more."].join(" "));
 }
 
 /** Pilvi keeps its own data in a Postgres that no upgrade of the system takes away. */
