@@ -1,6 +1,7 @@
 // What the host asks of a running Redis or Valkey: whether it answers, how it is used, and which activity forbids a
 // stop.
 import type { CacheSpec } from "../../contracts/instance-spec.ts";
+import { messageOf } from "../../lib/errors.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
 import { PersistenceError } from "../engine-errors.ts";
@@ -41,13 +42,16 @@ const ownConnections = new WeakMap<object, number>();
 /** The sections of `INFO` for a reading. Other sections have texts that customers can make as long as they like. */
 const READ_SECTIONS = ["clients", "memory", "stats", "keyspace"];
 
-/** Whether the administrator can log in and gets an answer. */
+/** The answer of an engine that has all the clients it takes. */
+const FULL = "max number of clients reached";
+
+/** Whether the administrator gets an answer. An engine that is full of clients serves those. */
 export async function isReady(context: EngineContext<CacheSpec>): Promise<boolean> {
   try {
     return (await asAdmin(context, (client) => client.ping())) === "PONG";
-  } catch {
+  } catch (error) {
     // Refused, still loading, or gone: in each case not ready.
-    return false;
+    return messageOf(error).includes(FULL);
   }
 }
 

@@ -32,8 +32,10 @@ const CUSTOMER_RULES = [
   "+role",
 ];
 
-/** The most connections that an engine takes. */
+/** The most connections of clients. */
 export const MAX_CLIENTS = 10_000;
+/** Connections of the host. Behind the gateway, clients leave them free. */
+const OWN_CLIENTS = 32;
 
 /**
  * They are of no dangerous category, yet fork a process for each client or block the engine for the length of its
@@ -59,15 +61,10 @@ export const SOCKET_NAME = "engine.sock";
 
 /** All files of the configuration folder. */
 export function configFiles(context: EngineContext<CacheSpec>): Record<string, string> {
-  const files: Record<string, string> = {
+  return {
     "engine.conf": `${settings(context).join("\n")}\n`,
     [USERS_FILE]: usersFile(context),
   };
-  if (context.certificate !== null) {
-    files["tls.crt"] = context.certificate.cert;
-    files["tls.key"] = context.certificate.key;
-  }
-  return files;
 }
 
 function settings(context: EngineContext<CacheSpec>): string[] {
@@ -82,7 +79,7 @@ function settings(context: EngineContext<CacheSpec>): string[] {
     `maxmemory ${limits.memoryBytes}`,
     `maxmemory-policy ${spec.evictionPolicy}`,
     ...(isBefore7(context.installed) ? [] : [`maxmemory-clients ${clientMemory(limits.memoryBytes)}`]),
-    `maxclients ${MAX_CLIENTS}`,
+    `maxclients ${MAX_CLIENTS + OWN_CLIENTS}`,
     // Out of memory, the kernel ends a child that saves before the cache itself, which tries again later.
     "oom-score-adj absolute",
     `oom-score-adj-values ${CUSTOMER_OOM_SCORE} ${CUSTOMER_OOM_SCORE} ${SAVING_OOM_SCORE}`,
@@ -99,20 +96,10 @@ function settings(context: EngineContext<CacheSpec>): string[] {
   ];
 }
 
-function listening({ spec, address, certificate, paths }: EngineContext<CacheSpec>): string[] {
+/** For this machine alone, in clear: other machines reach a cache through the gateway. */
+function listening({ spec, address }: EngineContext<CacheSpec>): string[] {
   const port = ownPort(spec.exposure);
-  if (port === null) return ["port 0"];
-  const bind = `bind ${address}`;
-  if (certificate === null) return [bind, `port ${port}`];
-  return [
-    bind,
-    "port 0",
-    `tls-port ${port}`,
-    `tls-cert-file ${quoted(join(paths.confDir, "tls.crt"))}`,
-    `tls-key-file ${quoted(join(paths.confDir, "tls.key"))}`,
-    "tls-auth-clients no",
-    'tls-protocols "TLSv1.2 TLSv1.3"',
-  ];
+  return port === null ? ["port 0"] : [`bind ${address}`, `port ${port}`];
 }
 
 /** The file of users that the engine was started with, or was brought to since. */

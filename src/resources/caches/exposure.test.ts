@@ -4,7 +4,7 @@ import { exposureOf, sleepAfterSecondsOf } from "./exposure.ts";
 
 test.each([
   [false, false, "loopback", "engine", null],
-  [true, false, "public", "engine", null],
+  [true, false, "public", "gateway", null],
   [false, true, "loopback", "gateway", 540],
   [true, true, "public", "gateway", 540],
 ] as const)(

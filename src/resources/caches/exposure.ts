@@ -4,7 +4,10 @@ import type { CacheValues } from "./store.ts";
 
 const SECONDS_PER_MINUTE = 60;
 
-/** The engine of a cache that never hibernates listens by itself, which is faster than a gateway in between. */
+/**
+ * The engine of a cache that never hibernates listens by itself, which is faster than a gateway in between. It has no
+ * bound on the connections of an address, nor on those before their login, so it never listens for other machines.
+ */
 export function exposureOf({
   port,
   isPublic,
@@ -13,7 +16,7 @@ export function exposureOf({
   return {
     port,
     scope: isPublic ? "public" : "loopback",
-    through: usesHibernation ? "gateway" : "engine",
+    through: usesHibernation || isPublic ? "gateway" : "engine",
   };
 }
 

@@ -110,6 +110,16 @@ const KINDS: Kind[] = [
     refusal: { message: "ERR This cache takes connections with TLS only." },
   },
   {
+    name: "a cache that never hibernates",
+    async make() {
+      const resource = await pilvi.createCache({ is_public: true });
+      expect(resource.attributes.connection.protocol).toBe("rediss");
+      return { resource, ask: (way) => askCache(resource, way) };
+    },
+    canSleep: false,
+    refusal: { message: "ERR This cache takes connections with TLS only." },
+  },
+  {
     name: "a MySQL",
     async make() {
       const resource = await createCluster(pilvi, { type: MYSQL, config: { is_public: true } });
