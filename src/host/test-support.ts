@@ -85,8 +85,9 @@ export class TestGateway {
     return entry;
   }
 
-  /** Wakes an instance as for a client that has logged in. */
+  /** Wakes an instance as for a client that has logged in, once the gateway has received that it does not run. */
   async wake(id: string): Promise<Route> {
+    await until(`${id} is known not to run`, () => this.entries.get(id)?.state !== "running");
     this.send({ type: "wake", id, reason: REASON });
     return await this.until(id, "running");
   }
