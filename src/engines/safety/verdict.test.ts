@@ -15,6 +15,11 @@ function redis(version: string) {
   return verdict({ name: "redis", version: "7.0.15", package: { version, release: "bookworm" } });
 }
 
+function mariadb(version: string, release: string) {
+  const [, upstream = ""] = /:([\d.]+)-/.exec(version) ?? [];
+  return verdict({ name: "mariadb", version: upstream, package: { version, release } });
+}
+
 test("an engine below the lowest version without known holes is unsafe", () => {
   const { warning, isUnsafe } = verdict({ name: "valkey", version: "8.0.1" });
   expect(warning).toBe("Valkey 8.0.1 lacks security fixes of 8.0.11.");
@@ -31,12 +36,6 @@ test("a package is judged by its own version, since distributions patch in place
 });
 
 test("a package of MariaDB below the lowest version is replaced", () => {
-  const mariadb = (version: string, release: string) =>
-    verdict({
-      name: "mariadb",
-      version: /:([\d.]+)-/.exec(version)?.[1] ?? "",
-      package: { version, release },
-    });
   expect(mariadb("1:10.11.19-0+deb12u1", "bookworm")).toEqual(FINE);
   expect(mariadb("1:11.8.6-0+deb13u1", "trixie")).toEqual(FINE);
   expect(mariadb("1:10.11.14-0+deb12u2", "bookworm").isUnsafe).toBe(true);
