@@ -107,6 +107,16 @@ test("a source that cannot be sent fails its deployment with the reason", async 
   });
 });
 
+test("a request that waits for a success is answered when the deployment has failed", async () => {
+  const deployment = await deployed();
+  const held = api.request(`/api/deployments/${deployment.id}?wait=deployment.succeeded`);
+  api.host.driver.build = () => Promise.reject(new SourceRefusal("The files could not be read."));
+  await deployment.run();
+  const { data } = (await (await held).json()) as { data: DeploymentResource };
+  expect(data.attributes.status).toBe("failed");
+  // The answer would be held for a minute.
+}, 30_000);
+
 test("a host behind which too many builds wait is asked again later", async () => {
   const deployment = await deployed();
   api.host.driver.build = () => Promise.reject(new BusyError("Too many builds wait on this host."));

@@ -79,6 +79,23 @@ describe("WebSocket applications", () => {
     expect((await ask(`${APPLICATIONS}/${server}`)).status).toBe(404);
   });
 
+  test("show the environments that use them", async () => {
+    await settle();
+    await send("/api/applications", { json: { name: server, region: "eu-central-1" } });
+    const [environment] = await api.db<{ id: string }[]>`
+      select e.id from environments e join applications a on a.id = e.application_id where a.name = ${server}`;
+    const id = environment?.id ?? "";
+    const json = { websocket_application_id: main };
+    expect((await send(`/api/environments/${id}`, { method: "PATCH", json })).status).toBe(200);
+    const { body } = await ask(`${APPLICATIONS}/${main}?include=environments`);
+    expect(body.data.relationships.environments.data).toEqual([{ id, type: "environments" }]);
+    expect(body.included).toMatchObject([{ id, type: "environments" }]);
+    const reader = await api.newToken(["websockets:read"]);
+    expect(
+      (await ask(`${APPLICATIONS}/${main}?include=environments`, { token: reader })).body.included,
+    ).toEqual([]);
+  });
+
   test("are created once for an Idempotency-Key", async () => {
     const init = { headers: { "Idempotency-Key": server } };
     const first = await add({ name: "website" }, init);

@@ -77,7 +77,10 @@ describe("POST /websocket-servers", () => {
             key,
             secret,
           },
-          relationships: { server: { data: { id: body.data.id, type: "websocketServers" } } },
+          relationships: {
+            server: { data: { id: body.data.id, type: "websocketServers" } },
+            environments: { data: [] },
+          },
           meta: { former_secrets: [] },
         },
       ],

@@ -10,11 +10,14 @@ const MAX_WAIT_MS = 60_000;
 /** The query member `wait`, for operations that read one resource. */
 export function waitQuery<Status extends string>(statuses: readonly [Status, ...Status[]]) {
   return {
-    wait: z.enum(statuses).optional().meta({
-      description:
-        "Holds the answer until the resource has this status or 60 seconds are over, then answers with its present state. `deleted` waits for a 404.",
-      example: "available",
-    }),
+    wait: z
+      .enum([...new Set<string>([...statuses, "deleted"])])
+      .optional()
+      .meta({
+        description:
+          "Holds the answer until the resource has this status or one that no other follows, or until 60 seconds are over, then answers with its present state. `deleted` waits for a 404.",
+        example: "available",
+      }),
   };
 }
 

@@ -70,7 +70,7 @@ export function application(
       ...credentials,
       ...attributes,
     },
-    relationships: { server: { data: { id, type: "websocketServers" } } },
+    relationships: { server: { data: { id, type: "websocketServers" } }, environments: { data: [] } },
     meta: { former_secrets: [] },
   };
 }

@@ -34,6 +34,10 @@ export interface RoutedResource<
   includes: readonly string[];
   /** The statuses for which a client may wait; undefined for resources without a status of their own. */
   statuses?: readonly [string, ...string[]];
+  /** The status that answers show of a row; that of the row itself when left out. */
+  statusOf?(row: Row): string | undefined;
+  /** Whether no other status follows this one; false for all statuses when left out. */
+  isFinal?(status: string): boolean;
   find(organizationId: string, params: z.output<Params>): Promise<Row | undefined>;
   render(row: Row, principal: Principal): object;
   /** The related resources of an answer with these rows; called only for a client that includes them. */

@@ -120,7 +120,7 @@ export class Routes<
       handle: async (request) => {
         const { principal, params, includes: wanted } = request;
         const read = () => find(principal.organizationId, params);
-        const row = await awaited(request, item.idOf(params), read);
+        const row = await this.#awaited(request, item.idOf(params), read);
         if (row === undefined) throw notFound(noun);
         return { document: await this.#document(row, wanted, request) };
       },
@@ -207,23 +207,28 @@ export class Routes<
     return { data, ...(await this.included(wanted, [row], request)) };
   }
 
+  /** Reads a resource, and waits for the status that the client asks for, or for a status that it keeps. */
+  async #awaited(
+    { principal, query, address, signal, waiters }: AwaitedRequest,
+    id: string,
+    read: () => Promise<Row | undefined>,
+  ): Promise<Row | undefined> {
+    const { wait } = query as { wait?: string };
+    if (wait === undefined) return await read();
+    const { statusOf = (row: Row) => row.status, isFinal = () => false } = this.#resource;
+    const isReached = (row: Row | undefined) => {
+      const status = row === undefined ? undefined : statusOf(row);
+      return status === undefined || status === wait || isFinal(status);
+    };
+    // The address names the resource and what it belongs to, however the client has spelt it.
+    const view = `${principal.organizationId} ${address}`;
+    return await waiters.until({ id, view }, read, isReached, signal);
+  }
+
   /** The part of a document with the resources that a client wants with these. */
   async included(wanted: readonly string[], rows: Row[], request: RelatedRequest) {
     return wanted.length === 0 ? {} : { included: await this.#resource.related(wanted, rows, request) };
   }
-}
-
-/** Reads a resource, and waits for the status that the client asks for. */
-async function awaited<Row extends AnyRow>(
-  { principal, query, address, signal, waiters }: AwaitedRequest,
-  id: string,
-  read: () => Promise<Row | undefined>,
-): Promise<Row | undefined> {
-  const { wait } = query as { wait?: string };
-  if (wait === undefined) return await read();
-  // The address names the resource and what it belongs to, however the client has spelt it.
-  const view = `${principal.organizationId} ${address}`;
-  return await waiters.until({ id, view }, read, (row) => row === undefined || row.status === wait, signal);
 }
 
 type AwaitedRequest = Pick<OperationRequest, "principal" | "query" | "address" | "signal" | "waiters">;

@@ -5,7 +5,12 @@ import type { Driver } from "../../../src/drivers/driver.ts";
 import { localDriver } from "../../../src/drivers/local/index.ts";
 import { hostSocket, instanceFolder } from "../../../src/host/os/layout.ts";
 import { createLog } from "../../../src/lib/log.ts";
-import type { CacheResource, DatabaseClusterResource, EventResource } from "../../../src/sdk/index.ts";
+import type {
+  CacheResource,
+  DatabaseClusterResource,
+  EnvironmentResource,
+  EventResource,
+} from "../../../src/sdk/index.ts";
 import { openStore } from "../../crash/inspection.ts";
 import { type Files, TestApplication } from "../../support/pilvi/applications.ts";
 import { connectPg, createCluster, createDatabase, firstOf } from "../../support/pilvi/databases.ts";
@@ -87,6 +92,21 @@ test("a request wakes an application with its database and its cache, and nothin
   await until("the wake has its event", async () => (await wakeEventsOf(cluster.id)).length > 0);
   expect(await wakeEventsOf(cluster.id)).toHaveLength(1);
 });
+
+test("requests wait until the environment hibernates, and until it runs again", async () => {
+  const read = async (wait: string) => {
+    const path = `/environments/${application.environmentId}?wait=${wait}`;
+    const { body } = await pilvi.api<{ data: EnvironmentResource }>("GET", path);
+    return body.data.attributes.status;
+  };
+  const asleep = read("hibernating");
+  await driver.suspend(instance);
+  expect(await asleep).toBe("hibernating");
+  const awake = read("running");
+  await application.text();
+  expect(await awake).toBe("running");
+  // The answers would be held for a minute.
+}, 30_000);
 
 test("the next sleep ends for a client of the database alone, which is then the reason", async () => {
   const database = new Sleeper(pilvi, cluster);

@@ -67,6 +67,7 @@ function commandRoutes(context: KindContext): CommandRoutes {
     relatedSchema: included,
     includes: ["environment", "deployment"],
     statuses: commandStatuses,
+    isFinal: (status) => status === "command.success" || status === "command.failure",
     find: (organizationId, { id }) => findCommand(db, organizationId, id),
     render: renderCommand,
     async related(wanted, rows, { principal }) {

@@ -19,6 +19,7 @@ import {
   deploymentLog,
   deploymentResource,
   deploymentStatuses,
+  isEnd,
   newDeployment,
 } from "./schema.ts";
 import { findDeployment, listDeployments, type DeploymentRow } from "./store.ts";
@@ -60,6 +61,7 @@ function deploymentRoutes(context: KindContext): DeploymentRoutes {
     relatedSchema: environmentResource,
     includes: ["environment"],
     statuses: deploymentStatuses,
+    isFinal: isEnd,
     find: (organizationId, { id }) => findDeployment(db, organizationId, id),
     render: renderDeployment,
     related: (_wanted, rows, { principal }) =>

@@ -34,6 +34,7 @@ export function environmentOperations(context: KindContext): Operation[] {
     relatedSchema: applicationResource,
     includes: ["application"],
     statuses: environmentStatuses,
+    statusOf: (row) => statusOf(row, context),
     find: (organizationId, { id }) => findEnvironment(db, organizationId, id),
     render: (row, principal) => renderEnvironment(row, context, principal),
     async related(_wanted, rows, { principal }) {

@@ -149,7 +149,8 @@ const attributes = z
     slug: z.string().meta({ example: "production" }),
     status: z.enum(environmentStatuses).meta({
       id: "EnvironmentStatus",
-      description: "`running` means that a request through the edge was answered by the current release.",
+      description:
+        "A `running` environment serves its current release, or waits for its first deployment while `currentDeployment` is null. It stays `running` while a process is started anew after a crash, and `meta.last_error` says so. While it is `hibernating`, no process runs, and the next request wakes it.",
       example: "running",
     }),
     color: z.enum(colors),

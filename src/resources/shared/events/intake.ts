@@ -121,6 +121,10 @@ async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise
     from json_to_recordset(${rows}::json) as record (sequence bigint, id text, at timestamptz, type text, details jsonb)
     join (select * from resources union all select * from deleted) r on r.instance = record.id
     order by hashtext(r.organization_id), record.sequence`;
+  // The status of an environment is that of its processes, of which the store has none.
+  await tx`
+    select pg_notify('status', environment_id) from (
+      select distinct environment_id from application_processes where id = any(${ids})) e`;
 }
 
 /** The public part of a record. The journal of an earlier host may have texts that the store does not take. */

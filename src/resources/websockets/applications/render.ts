@@ -20,7 +20,10 @@ export function renderApplication(
       created_at: application.createdAt,
       ...credentialsOf(application, context, principal),
     },
-    relationships: { server: { data: { id: application.clusterId, type: "websocketServers" } } },
+    relationships: {
+      server: { data: { id: application.clusterId, type: "websocketServers" } },
+      environments: { data: application.environmentIds.map((id) => ({ id, type: "environments" })) },
+    },
     meta: {
       former_secrets: stillGood(application.formerSecrets, Date.now()).map(({ expiresAt }) => ({
         expires_at: expiresAt,

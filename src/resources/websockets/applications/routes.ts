@@ -2,6 +2,8 @@
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import type { Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
+import { attachedEnvironments } from "../../applications/index.ts";
+import type { RelatedRequest } from "../../shared/routed-resource.ts";
 import { Routes } from "../../shared/routes.ts";
 import { applicationParams, webSocketClusterParams } from "../params.ts";
 import { renderWebSocketCluster } from "../render.ts";
@@ -32,15 +34,10 @@ export function applicationOperations(context: KindContext): Operation[] {
     item: { path: "/websocket-applications/:id", params: applicationParams, idOf: ({ id }) => id },
     schema: applicationResource,
     relatedSchema: webSocketClusterResource,
-    includes: ["server"],
+    includes: ["server", "environments"],
     find: (organizationId, { id }) => findApplication(db, organizationId, id),
     render: (row, principal) => renderApplication(row, context, principal),
-    async related(_wanted, [application], { principal, params }) {
-      // A list may be empty; its path names the cluster.
-      const clusterId = application?.clusterId ?? String(params.id);
-      const cluster = await findWebSocketCluster(db, principal.organizationId, clusterId);
-      return cluster === undefined ? [] : [renderWebSocketCluster(cluster, context)];
-    },
+    related: (wanted, rows, request) => related(context, wanted, rows, request),
   });
   return [
     routes.create({
@@ -75,6 +72,24 @@ export function applicationOperations(context: KindContext): Operation[] {
       delete: (request) => deleteApplication(context, request),
     }),
   ];
+}
+
+/** The cluster and the environments of applications. */
+async function related(
+  context: KindContext,
+  wanted: readonly string[],
+  rows: ApplicationRow[],
+  { principal, params }: RelatedRequest,
+): Promise<object[]> {
+  // A list may be empty; its path names the cluster.
+  const clusterId = rows[0]?.clusterId ?? String(params.id);
+  const cluster = wanted.includes("server")
+    ? await findWebSocketCluster(context.db, principal.organizationId, clusterId)
+    : undefined;
+  const environments = wanted.includes("environments")
+    ? await attachedEnvironments(context, principal, rows)
+    : [];
+  return [...(cluster === undefined ? [] : [renderWebSocketCluster(cluster, context)]), ...environments];
 }
 
 function rotate(routes: ApplicationRoutes, context: KindContext): Operation {

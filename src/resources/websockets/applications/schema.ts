@@ -80,6 +80,9 @@ export const applicationResource = z
       server: z
         .object({ data: resourceIdentifier("websocketServers").nullable() })
         .meta({ description: "The cluster of the application." }),
+      environments: z
+        .object({ data: z.array(resourceIdentifier("environments")) })
+        .meta({ description: "Environments that use the application." }),
     }),
     meta,
   })

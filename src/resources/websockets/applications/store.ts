@@ -26,6 +26,8 @@ export interface ApplicationRow extends ApplicationValues {
   appId: string;
   /** The newest first; some may have expired. */
   formerSecrets: FormerSecret[];
+  /** The environments that use it. */
+  environmentIds: string[];
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
 }
@@ -33,7 +35,13 @@ export interface ApplicationRow extends ApplicationValues {
 /** The settings of an application that a customer may change. */
 export function settingsOf(application: ApplicationRow): ApplicationSettings {
   const { id: _id, clusterId: _clusterId, appId: _appId, createdAt: _createdAt, ...rest } = application;
-  const { key: _key, sealedSecret: _sealed, formerSecrets: _former, ...settings } = rest;
+  const {
+    key: _key,
+    sealedSecret: _sealed,
+    formerSecrets: _former,
+    environmentIds: _users,
+    ...settings
+  } = rest;
   return settings;
 }
 
@@ -44,6 +52,7 @@ const COLUMNS = SETTINGS.join(", ");
 const SELECT = `
   select a.id, a.server_id as "clusterId", a.app_id as "appId", a.key, a.sealed_secret as "sealedSecret",
          a.former_secrets as "formerSecrets", ${SETTINGS.map((name) => `a.${name}`).join(", ")},
+         array(select id from environments where websocket_application_id = a.id order by id) as "environmentIds",
          ${CREATED_AT} as "createdAt"
   from websocket_applications a`;
 
@@ -60,7 +69,7 @@ export async function insertApplication(tx: Transaction, values: ApplicationValu
     from json_populate_record(null::websocket_applications, ${settings}::json)
     returning app_id as "appId", ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
-  return { ...values, ...row, formerSecrets: [] };
+  return { ...values, ...row, formerSecrets: [], environmentIds: [] };
 }
 
 /** The organization's application with this id. */
