@@ -10,6 +10,7 @@ import { writeDeploymentStatus } from "../../src/resources/applications/deployme
 import { loadEnvironment } from "../../src/resources/applications/environments/store.ts";
 import { SourceRefusal } from "../../src/sources/faults.ts";
 import type { Transaction } from "../../src/store/database.ts";
+import type { BuildSpec } from "../../src/contracts/builds.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
 import { deploymentsOf, newApplication, RUNTIMES, upload } from "../support/api/applications-api.ts";
 
@@ -63,6 +64,7 @@ async function deployed() {
   const { id } = (await upload(api, `/environments/${environmentId}/uploads`)).body.data;
   return {
     id,
+    environmentId,
     status: async () => (await deploymentsOf(api, environmentId))[0]?.attributes,
     run: async () => {
       const { write } = await reconcileDeployment(api.context)(id, new AbortController().signal);
@@ -105,6 +107,29 @@ test("a source that cannot be sent fails its deployment with the reason", async 
     status: "failed",
     failure_reason: "The files could not be read.",
   });
+});
+
+test("a build gets the variables that its environment names, and keeps their values out of its output", async () => {
+  const deployment = await deployed();
+  const { environmentId } = deployment;
+  const path = `/api/environments/${environmentId}`;
+  const variables = [
+    { key: "NPM_TOKEN", value: "hidden" },
+    { key: "OTHER", value: "kept" },
+  ];
+  await api.request(`${path}/variables`, { json: { method: "set", variables } });
+  const named = await api.request(path, { method: "PATCH", json: { build_variables: ["NPM_TOKEN"] } });
+  expect(await named.json()).toMatchObject({ data: { meta: { build_variables: ["NPM_TOKEN"] } } });
+  const refused = await api.request(path, { method: "PATCH", json: { build_variables: ["NPM-TOKEN"] } });
+  expect(refused.status).toBe(422);
+  let spec: BuildSpec | undefined;
+  api.host.driver.build = (ordered) => {
+    spec = ordered;
+    return Promise.reject(new SourceRefusal("That is enough."));
+  };
+  await deployment.run();
+  expect(spec).toMatchObject({ variables: { NPM_TOKEN: "hidden" }, secrets: ["NPM_TOKEN"] });
+  expect(spec?.variables).not.toHaveProperty("OTHER");
 });
 
 test("a request that waits for a success is answered when the deployment has failed", async () => {

@@ -35,6 +35,7 @@ export function environmentText(
     ...optional("Build command", attributes.build_command),
     ...optional("Deploy command", attributes.deploy_command),
     ...optional("Start command", attributes.start_command),
+    ...optional("Build variables", meta.build_variables.join(", ") || null),
     ...optional("Isolation", meta.isolation),
     ["Hibernates", attributes.uses_hibernation ? `after ${meta.sleep_timeout} min` : "no"],
     ...(meta.uses_purge_edge_cache_on_deploy ? [] : [["Edge cache", "kept over deployments"]]),

@@ -16,6 +16,7 @@ interface UpdateOptions extends AppOptions {
   deployCommand?: string;
   startCommand?: string;
   nodeVersion?: string;
+  buildVariables?: string[];
   hibernate?: boolean;
   sleepTimeout?: number;
   timeout?: number;
@@ -70,6 +71,7 @@ function withSettings(command: Command): void {
     .option("--deploy-command <command>", "runs in the new release before it gets requests")
     .option("--start-command <command>", "starts the application; as with the others, empty is the plan's")
     .option("--node-version <version>", "20, 22 or 24; an empty text leaves it to the plan")
+    .option("--build-variables <names>", "variables that builds get too; with commas between", words)
     .option("--hibernate", "let it sleep when nobody uses it")
     .option("--no-hibernate", "keep it awake")
     .option("--sleep-timeout <minutes>", "after how long without a request it sleeps", wholeNumber)
@@ -99,6 +101,7 @@ function changeOf(options: UpdateOptions) {
     deploy_command: planned(options.deployCommand),
     start_command: planned(options.startCommand),
     node_version: planned(options.nodeVersion),
+    build_variables: options.buildVariables,
     uses_hibernation: options.hibernate,
     sleep_timeout: options.sleepTimeout,
     timeout: options.timeout,
@@ -114,6 +117,6 @@ function changeOf(options: UpdateOptions) {
 /** Reads a list; an empty text is an empty list. */
 function words(text: string): string[] {
   const list = text === "" ? [] : text.split(",").map((word) => word.trim());
-  if (list.includes("")) throw new InvalidArgumentError("A category is empty.");
+  if (list.includes("")) throw new InvalidArgumentError("A word is empty.");
   return list;
 }

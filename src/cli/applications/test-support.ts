@@ -123,6 +123,7 @@ export function sampleEnvironment(
       isolation: null,
       sleep_timeout: 5,
       uses_vanity_domain: true,
+      build_variables: [],
       uses_purge_edge_cache_on_deploy: true,
     },
   } satisfies EnvironmentResource;

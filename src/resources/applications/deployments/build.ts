@@ -4,7 +4,7 @@ import type { Plan, PlannedCommands } from "../../../contracts/plan.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { storableText } from "../../../lib/storable.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
-import { buildVariables } from "../environments/all-variables.ts";
+import { buildSecretNames, buildVariables } from "../environments/all-variables.ts";
 import { buildRuntime, commandPrefix, servedFolder } from "../environments/spec.ts";
 import type { DeploymentParts } from "./reconciler.ts";
 import { isEnd, type DeploymentStatus } from "./schema.ts";
@@ -72,7 +72,7 @@ function specOf(context: KindContext, { environment, deployment, plan }: BuildPa
     ...(served !== null && { served }),
     steps: steps.map(({ name, ...step }) => ({ name, command: commandOf(step, plan) })),
     variables: buildVariables(context, environment, plan),
-    secrets: [],
+    secrets: buildSecretNames(environment),
     ...BUILD_LIMITS,
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { Vault } from "../../../lib/secrets.ts";
 import type { KindContext } from "../../kind.ts";
-import { buildVariables, runVariables } from "./all-variables.ts";
+import { buildSecretNames, buildVariables, runVariables } from "./all-variables.ts";
 import type { EnvironmentRow } from "./store.ts";
 import { sealVariables } from "./variables.ts";
 
@@ -17,7 +17,14 @@ function environmentWith(own: Record<string, string>): EnvironmentRow {
   const variables = Object.entries(own).map(([key, value]) => ({ key, value }));
   const sealedVariables = sealVariables(vault, "env", variables);
   const attachments = { databaseSchemaId: null, cacheId: null, websocketApplicationId: null };
-  return { id: "env", slug: "production", sealedVariables, ...attachments } as unknown as EnvironmentRow;
+  const settings = { build_variables: ["NPM_TOKEN", "VITE_API", "MISSING"] };
+  return {
+    id: "env",
+    slug: "production",
+    settings,
+    sealedVariables,
+    ...attachments,
+  } as unknown as EnvironmentRow;
 }
 
 describe("Symfony", () => {
@@ -41,6 +48,13 @@ test("another framework is built without values of its customer that are not pub
   const environment = environmentWith({ APP_ENV: "staging" });
   expect(buildVariables(context, environment, { framework: "Laravel" })).toEqual({});
   expect(buildVariables(context, environment, { framework: null })).toEqual({});
+});
+
+test("a build gets the variables that its customer has named, whose values are secret unless pages have them", () => {
+  const environment = environmentWith({ NPM_TOKEN: "hidden", OTHER: "hidden", VITE_API: "shown" });
+  const variables = { NPM_TOKEN: "hidden", VITE_API: "shown" };
+  expect(buildVariables(context, environment, { framework: null })).toEqual(variables);
+  expect(buildSecretNames(environment)).toEqual(["NPM_TOKEN", "MISSING"]);
 });
 
 test("SvelteKit takes the scheme and the host of a request from the headers of the edge", async () => {

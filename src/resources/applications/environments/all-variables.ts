@@ -60,7 +60,8 @@ export async function runVariables(
 }
 
 /**
- * The variables of a build: the mode of its framework and public values alone, so that no release has a secret in it.
+ * The variables of a build: the mode of its framework, public values, and those that its customer has named for builds.
+ * A release may have the latter in it, and has no other secret.
  * @param plan that of the release.
  */
 export function buildVariables(
@@ -69,11 +70,19 @@ export function buildVariables(
   plan: Pick<Plan, "framework">,
 ): Record<string, string> {
   const mode = MODE_VARIABLES[plan.framework ?? ""] ?? {};
+  const named = environment.settings.build_variables ?? [];
   const own = Object.entries(ownVariables(context, environment));
   return {
     ...mode,
-    ...Object.fromEntries(own.filter(([name]) => Object.hasOwn(mode, name) || isPublic(name))),
+    ...Object.fromEntries(
+      own.filter(([name]) => Object.hasOwn(mode, name) || isPublic(name) || named.includes(name)),
+    ),
   };
+}
+
+/** The names of the variables of a build whose values are kept out of its output. */
+export function buildSecretNames({ settings }: Pick<EnvironmentRow, "settings">): string[] {
+  return (settings.build_variables ?? []).filter((name) => !isPublic(name));
 }
 
 function isPublic(name: string): boolean {

@@ -70,6 +70,7 @@ function metaOf(
       enforced_by: limits.enforcedBy,
     },
     isolation: seen?.isolation ?? null,
+    build_variables: settings.build_variables ?? [],
     sleep_timeout: settings.sleep_timeout,
     uses_vanity_domain: settings.uses_vanity_domain,
     uses_purge_edge_cache_on_deploy: purgesOnDeploy(settings),

@@ -232,6 +232,11 @@ export const environmentResource = z
             "What separates its processes from the machine, beside users and cgroups: namespaces with a view of their own of all files (`bubblewrap`), rules of the kernel for paths (`landlock`), or nothing. Null while nothing runs.",
           example: "bubblewrap",
         }),
+        build_variables: z.array(z.string()).meta({
+          description:
+            "The names of the variables that builds get besides those that frameworks put into pages.",
+          example: ["NPM_TOKEN"],
+        }),
         sleep_timeout: z.int().meta({
           description: "Minutes without a request after which it sleeps, if it may.",
           example: 5,

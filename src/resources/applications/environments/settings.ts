@@ -7,12 +7,14 @@ import {
   rateLimits,
 } from "../../../contracts/edge-route.ts";
 import { longEnumerations } from "../../../api/operation/validation.ts";
+import { variableKey } from "./variable-schema.ts";
 
 export const colors = ["blue", "green", "orange", "purple", "red", "yellow", "cyan", "gray"] as const;
 const nodeVersions = ["20", "22", "24"] as const;
 export const phpVersions = ["8.2", "8.3", "8.4", "8.5"] as const;
 
 const MAX_COMMAND = 2_000;
+const MAX_BUILD_VARIABLES = 100;
 
 function command(description: string, example: string) {
   return z
@@ -62,6 +64,14 @@ export const environmentSettings = z.object({
   php_version: z
     .preprocess(withoutImage, z.enum(phpVersions).nullable())
     .meta({ description: "Null leaves it to the plan.", example: "8.2" }),
+  build_variables: z
+    .array(variableKey)
+    .max(MAX_BUILD_VARIABLES)
+    .meta({
+      description:
+        "The names of variables that builds get, such as the token of a private registry. Besides them, builds get the variables that frameworks put into pages. Their values are left out of the output.",
+      example: ["NPM_TOKEN"],
+    }),
   uses_server_accelerator: flag("Whether one PHP process answers many requests. Stored, without effect yet."),
   uses_hibernation: flag("Whether the environment sleeps when nobody uses it."),
   sleep_timeout: z
@@ -119,8 +129,10 @@ export const environmentSettings = z.object({
 /** The settings of an environment as its row has them. */
 export interface EnvironmentSettings extends Omit<
   z.output<typeof environmentSettings>,
-  "firewall_under_attack_mode" | "uses_purge_edge_cache_on_deploy"
+  "build_variables" | "firewall_under_attack_mode" | "uses_purge_edge_cache_on_deploy"
 > {
+  /** Absent is none: an environment has them from its first change on. */
+  build_variables?: string[];
   /** Absent is true: an environment has it from its first change on. */
   uses_purge_edge_cache_on_deploy?: boolean;
   /** When under-attack mode was switched on, UTC in ISO 8601; absent or null while it is off. */

@@ -8,7 +8,7 @@ const MAX_VALUE = 32_768;
 /** The bytes of all variables together. */
 export const MAX_VARIABLES_BYTES = 131_072;
 
-const key = z
+export const variableKey = z
   .string()
   .max(MAX_KEY)
   .regex(
@@ -25,7 +25,7 @@ const value = z
   .meta({ example: "production" });
 
 /** A variable. */
-export const environmentVariable = z.object({ key, value }).meta({ id: "EnvironmentVariable" });
+export const environmentVariable = z.object({ key: variableKey, value }).meta({ id: "EnvironmentVariable" });
 
 export type EnvironmentVariable = z.output<typeof environmentVariable>;
 
@@ -47,7 +47,7 @@ export type VariablesInsert = z.output<typeof variablesInsert>;
 
 /** The body of `POST /environments/:id/variables/delete`. */
 export const variablesDeletion = z
-  .object({ keys: z.array(key).min(1).max(MAX_VARIABLES) })
+  .object({ keys: z.array(variableKey).min(1).max(MAX_VARIABLES) })
   .meta({ id: "EnvironmentVariablesDeletion" });
 
 export type VariablesDeletion = z.output<typeof variablesDeletion>;
