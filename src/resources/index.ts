@@ -1,4 +1,5 @@
 // All kinds of resources that this Pilvi offers.
+import { can } from "../api/auth/auth.ts";
 import type { AnyOperation } from "../api/operation/operation.ts";
 import type { Protocol } from "../api/operation/protocol.ts";
 import type { Reconcile } from "../reconciler/loop.ts";
@@ -81,18 +82,23 @@ export function allReconcilers(context: KindContext): ReadonlyMap<string, Reconc
   ]);
 }
 
-/** The context of all kinds, each of which can ask for the variables of the others. */
-export function kindContext(parts: Omit<KindContext, "connectionVariables">): KindContext {
+function kindOf(name: string): ResourceKind | undefined {
+  return kinds.find((kind) => kind.name === name);
+}
+
+/** The context of all kinds, each of which can ask for the resources of the others and their variables. */
+export function kindContext(parts: Omit<KindContext, "connectionVariables" | "attached">): KindContext {
   const context: KindContext = {
     ...parts,
-    connectionVariables: async (name, id) =>
-      (await kinds.find((kind) => kind.name === name)?.connectionVariables?.(context, id)) ?? {},
+    connectionVariables: async (name, id) => (await kindOf(name)?.connectionVariables?.(context, id)) ?? {},
+    attached: async (name, principal, ids) =>
+      can(principal, `${name}:read`) ? ((await kindOf(name)?.attached?.(context, principal, ids)) ?? []) : [],
   };
   return context;
 }
 
 function backupPolicyOf(name: BackedUpKind, source: ArchiveSource): BackupPolicy | null {
-  return kinds.find((kind) => kind.name === name)?.backupPolicyOf?.(source) ?? null;
+  return kindOf(name)?.backupPolicyOf?.(source) ?? null;
 }
 
 /**

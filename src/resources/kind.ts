@@ -1,5 +1,6 @@
 // The interface between a resource kind and the rest of the program.
 import type { Quotas } from "../lib/quota-settings.ts";
+import type { Principal } from "../api/auth/auth.ts";
 import type { FigureSource } from "../api/http/metrics.ts";
 import type { AnyOperation } from "../api/operation/operation.ts";
 import type { Protocol } from "../api/operation/protocol.ts";
@@ -101,6 +102,8 @@ export interface KindContext {
   repositories: Repositories;
   /** The variables by which an application finds a resource of a kind; empty for a resource that is gone. */
   connectionVariables(kind: string, id: string): Promise<Record<string, string>>;
+  /** The resources of a kind with these ids, as answers show them; none for a principal that may not read the kind. */
+  attached(kind: string, principal: Principal, ids: readonly string[]): Promise<object[]>;
   /** For failures that no request waits for. */
   log: Log;
 }
@@ -141,6 +144,8 @@ export interface ResourceKind {
    * kind that no application can be attached to.
    */
   connectionVariables?(context: KindContext, id: string): Promise<Record<string, string>>;
+  /** The resources with these ids that an application can be attached to, for a principal that may read the kind. */
+  attached?(context: KindContext, principal: Principal, ids: readonly string[]): Promise<object[]>;
   /** The schedule of an instance's backups by its order, as the archive keeps it; absent for a kind without schedules. */
   backupPolicyOf?(source: object): BackupPolicy | null;
   /** The memory of a compute unit in bytes, for each type that is ordered in compute units. */

@@ -13,6 +13,7 @@ import { REFRESHES } from "./refreshes/store.ts";
 import { replicaGauges } from "./replicas/gauges.ts";
 import { reconcileReplicas } from "./replicas/reconciler.ts";
 import { REPLICAS } from "./replicas/store.ts";
+import { attachedDatabases } from "./schemas/attached.ts";
 import { databaseOperations } from "./schemas/routes.ts";
 import { loadDatabaseCluster } from "./store.ts";
 import { databaseVariables } from "./variables.ts";
@@ -20,6 +21,7 @@ import { databaseVariables } from "./variables.ts";
 export const databases: ResourceKind = {
   name: "databases",
   connectionVariables: databaseVariables,
+  attached: attachedDatabases,
   operations: (context) => [
     ...databaseClusterOperations(context),
     ...databaseOperations(context),

@@ -1,6 +1,7 @@
 // The kind `websockets`: clusters of the Pusher Channels protocol, and the applications in them.
 import type { ResourceKind } from "../kind.ts";
 import { allocationOf } from "./allocation.ts";
+import { attachedWebSocketApplications } from "./applications/attached.ts";
 import { debugOperations } from "./applications/debug/routes.ts";
 import { applicationOperations } from "./applications/routes.ts";
 import { clusterGauges } from "./gauges.ts";
@@ -13,6 +14,7 @@ import { webSocketVariables } from "./variables.ts";
 export const websockets: ResourceKind = {
   name: "websockets",
   connectionVariables: webSocketVariables,
+  attached: attachedWebSocketApplications,
   operations: (context) => [
     ...webSocketClusterOperations(context),
     ...applicationOperations(context),

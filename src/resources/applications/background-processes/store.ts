@@ -85,6 +85,15 @@ export async function backgroundProcessesOf(
     ${db.unsafe(SELECT)} where g.environment_id = ${environmentId} order by b.id`;
 }
 
+/** The background processes among these, the oldest first. */
+export async function backgroundProcessesWithIds(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<BackgroundProcessRow[]> {
+  return await db<BackgroundProcessRow[]>`
+    ${db.unsafe(SELECT)} where b.id = any(${db.array([...ids], "text")}) order by b.id`;
+}
+
 /** Replaces the order of a background process. */
 export async function updateBackgroundProcess(
   tx: Transaction,

@@ -86,6 +86,12 @@ export async function findDeployment(
   return row;
 }
 
+/** The deployments among these, the newest first. */
+export async function deploymentsWithIds(db: Queryable, ids: readonly string[]): Promise<DeploymentRow[]> {
+  return await db<DeploymentRow[]>`
+    ${db.unsafe(SELECT)} where d.id = any(${db.array([...ids], "text")}) order by d.id desc`;
+}
+
 /** Any organization's deployment, for the reconciler. */
 export async function loadDeployment(db: Queryable, id: string): Promise<DeploymentRow | undefined> {
   const [row] = await db<DeploymentRow[]>`${db.unsafe(SELECT)} where d.id = ${id}`;

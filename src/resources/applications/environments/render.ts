@@ -142,7 +142,7 @@ function relationshipsOf(environment: EnvironmentRow): EnvironmentResource["rela
   return {
     application: { data: { id: environment.applicationId, type: "applications" } },
     branch: one("branches", environment.branch),
-    deployments: { data: [] },
+    deployments: { data: environment.deploymentIds.map((id) => ({ id, type: "deployments" })) },
     currentDeployment: one("deployments", environment.currentDeploymentId),
     domains: { data: [] },
     primaryDomain: { data: null },

@@ -7,12 +7,11 @@ import { Routes } from "../../shared/routes.ts";
 import { KIND } from "../create.ts";
 import { deleteEnvironment } from "../delete.ts";
 import { applicationParams, environmentParams } from "../params.ts";
-import { renderApplication } from "../render.ts";
-import { applicationResource } from "../schema.ts";
 import { findApplication } from "../store.ts";
 import { changeEnvironment, deleteVariables, insertVariables } from "./change.ts";
 import { createEnvironment } from "./create.ts";
 import { lifeOperations, type EnvironmentRoutes } from "./life-routes.ts";
+import { ENVIRONMENT_INCLUDES, relatedOf } from "./related.ts";
 import { renderEnvironment, statusOf } from "./render.ts";
 import { environmentChange, environmentResource, environmentStatuses, newEnvironment } from "./schema.ts";
 import { environmentsOf, findEnvironment, listEnvironments, type EnvironmentRow } from "./store.ts";
@@ -31,17 +30,12 @@ export function environmentOperations(context: KindContext): Operation[] {
     collection: { path: "/applications/:id/environments", params: applicationParams },
     item: { path: "/environments/:id", params: environmentParams, idOf: ({ id }) => id },
     schema: environmentResource,
-    relatedSchema: applicationResource,
-    includes: ["application"],
+    includes: ENVIRONMENT_INCLUDES,
     statuses: environmentStatuses,
     statusOf: (row) => statusOf(row, context),
     find: (organizationId, { id }) => findEnvironment(db, organizationId, id),
     render: (row, principal) => renderEnvironment(row, context, principal),
-    async related(_wanted, rows, { principal }) {
-      const ids = [...new Set(rows.map(({ applicationId }) => applicationId))];
-      const found = await Promise.all(ids.map((id) => findApplication(db, principal.organizationId, id)));
-      return found.flatMap((row) => (row === undefined ? [] : [renderApplication(row)]));
-    },
+    related: (wanted, rows, { principal }) => relatedOf(context, wanted, rows, principal),
   });
   return [
     routes.create({

@@ -200,7 +200,7 @@ export const environmentResource = z
     relationships: z.object({
       application: z.object({ data: resourceIdentifier("applications") }),
       branch: one("branches"),
-      deployments: many("deployments"),
+      deployments: many("deployments").meta({ description: "The ten newest, the newest first." }),
       currentDeployment: one("deployments"),
       domains: many("domains"),
       primaryDomain: one("domains"),

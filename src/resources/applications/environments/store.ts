@@ -56,9 +56,14 @@ export interface EnvironmentRow extends EnvironmentValues {
   refusedDigest: string | null;
   lastError: string | null;
   processGroupIds: string[];
+  /** The newest first. */
+  deploymentIds: string[];
   /** UTC with microseconds, ISO 8601. */
   createdAt: string;
 }
+
+/** How many deployments, the newest first, an environment names. */
+export const RELATED_DEPLOYMENTS = 10;
 
 /** A constant, safe to insert into a statement. */
 const SELECT = `
@@ -79,6 +84,8 @@ const SELECT = `
          e.database_schema_id as "databaseSchemaId", e.cache_id as "cacheId",
          e.websocket_application_id as "websocketApplicationId",
          e.current_deployment_id as "currentDeploymentId", ${momentSql("e.created_at")} as "createdAt",
+         array(select id from deployments where environment_id = e.id order by id desc limit ${RELATED_DEPLOYMENTS})
+           as "deploymentIds",
          array(select id from process_groups where environment_id = e.id order by id) as "processGroupIds"
   from environments e join applications a on a.id = e.application_id`;
 

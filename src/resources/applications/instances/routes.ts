@@ -1,11 +1,13 @@
 // The operations of the instances of environments.
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
+import type { Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
+import { renderBackgroundProcess } from "../background-processes/render.ts";
+import { backgroundProcessesWithIds } from "../background-processes/store.ts";
 import { KIND } from "../create.ts";
 import { includedEnvironments } from "../environments/attached.ts";
-import { environmentResource } from "../environments/schema.ts";
 import { findEnvironment } from "../environments/store.ts";
 import { environmentParams, instanceParams } from "../params.ts";
 import { changeInstance, createInstance, deleteInstance } from "./change.ts";
@@ -38,16 +40,10 @@ export function instanceOperations(context: KindContext): Operation[] {
     collection: { path: "/environments/:id/instances", params: environmentParams },
     item: { path: "/instances/:id", params: instanceParams, idOf: ({ id }) => id },
     schema: instanceResource,
-    relatedSchema: environmentResource,
-    includes: ["environment"],
+    includes: ["environment", "backgroundProcesses"],
     find: (organizationId, { id }) => findInstance(db, organizationId, id),
     render: renderInstance,
-    related: (_wanted, rows, { principal }) =>
-      includedEnvironments(
-        context,
-        principal,
-        rows.map(({ environmentId }) => environmentId),
-      ),
+    related: (wanted, rows, { principal }) => related(context, wanted, rows, principal),
   });
   return [
     routes.list({
@@ -108,4 +104,22 @@ function sizesOperation(): Operation {
     },
     handle: async () => ({ document: { data: { general } } }),
   });
+}
+
+/** The environments and the background processes of instances. */
+async function related(
+  context: KindContext,
+  wanted: readonly string[],
+  rows: InstanceRow[],
+  principal: Principal,
+): Promise<object[]> {
+  const environmentIds = wanted.includes("environment") ? rows.map(({ environmentId }) => environmentId) : [];
+  const processIds = wanted.includes("backgroundProcesses")
+    ? rows.flatMap(({ backgroundProcessIds }) => backgroundProcessIds)
+    : [];
+  const processes = await backgroundProcessesWithIds(context.db, processIds);
+  return [
+    ...(await includedEnvironments(context, principal, environmentIds)),
+    ...processes.map((each) => renderBackgroundProcess(each, context, principal)),
+  ];
 }

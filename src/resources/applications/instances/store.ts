@@ -63,6 +63,12 @@ export async function findInstance(
   return row;
 }
 
+/** The instances among these, the oldest first. */
+export async function instancesWithIds(db: Queryable, ids: readonly string[]): Promise<InstanceRow[]> {
+  return await db<InstanceRow[]>`
+    ${db.unsafe(SELECT)} where g.id = any(${db.array([...ids], "text")}) order by g.id`;
+}
+
 /** A page of an environment's instances, the oldest first, and the number of instances on all pages. */
 export async function listInstances(
   db: Database,

@@ -60,6 +60,17 @@ export async function findDatabase(
   return row;
 }
 
+/** The organization's databases among these. */
+export async function databasesWithIds(
+  db: Database,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<DatabaseRow[]> {
+  return await db<DatabaseRow[]>`
+    ${db.unsafe(SELECT)} join databases c on c.id = s.database_id
+    where s.id = any(${db.array([...ids], "text")}) and c.organization_id = ${organizationId} order by s.id`;
+}
+
 /** A page of the cluster's databases, the oldest first, and the number of databases on all pages. */
 export async function listDatabases(
   db: Database,
