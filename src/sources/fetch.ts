@@ -30,7 +30,7 @@ const KEYS = "keys-";
 /** @throws SourceRefusal when the address is refused, the deadline passes, or git fails. */
 export async function fetchBranch(
   git: GitProgram,
-  source: FetchSource,
+  source: FetchSource & { depth: number },
   ref: string,
   limits: SourceLimits,
   options: GitOptions,
@@ -38,7 +38,7 @@ export async function fetchBranch(
   const words = [
     "fetch",
     "--quiet",
-    "--depth=1",
+    `--depth=${source.depth}`,
     "--no-tags",
     "--no-recurse-submodules",
     "--no-write-fetch-head",

@@ -56,8 +56,8 @@ describe("a push", () => {
       [{ name: "main", hash: second, before: first }],
     ]);
     expect(await repository.branches()).toEqual([{ name: "main", hash: second }]);
-    expect(await repository.contains("main", first)).toBe(true);
-    expect(await repository.contains("other", first)).toBe(false);
+    expect(await repository.commitOn("main", first.slice(0, 8))).toBe(first);
+    expect(await repository.commitOn("other", first)).toBeNull();
     expect((await repository.facts(second)).message).toBe("second");
   });
 

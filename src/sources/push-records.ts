@@ -17,7 +17,7 @@ import { readJsonAs } from "../contracts/read.ts";
 import { syncFile } from "../lib/files.ts";
 import { newId } from "../lib/ids.ts";
 import { tryLock } from "../lib/libc.ts";
-import type { BranchTip } from "./repository.ts";
+import type { BranchTip } from "./refs.ts";
 
 const FOLDER = "pilvi-pushes";
 

@@ -1,7 +1,8 @@
 // Reports what pushes changed: at the end of each, or later where that was not done.
 import { failpoint } from "../lib/failpoint.ts";
 import { PushRecord } from "./push-records.ts";
-import type { BranchTip, Repository } from "./repository.ts";
+import type { BranchTip } from "./refs.ts";
+import type { Repository } from "./repository.ts";
 
 /** What a push changed. */
 export interface PushedBranch extends BranchTip {

@@ -1,5 +1,5 @@
 // The tips of branches that were made and reported, so that of two pushes at the same time only the first reports a tip.
-import type { BranchTip } from "./repository.ts";
+import type { BranchTip } from "./refs.ts";
 
 export class ReportedTips {
   readonly #hashes = new Map<string, string>();

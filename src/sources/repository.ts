@@ -11,13 +11,25 @@ import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
 import { commitTar, ensureAttributes } from "./commit-archive.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { fetchBranch, type FetchSource, type RemoteBranches, remoteBranches } from "./fetch.ts";
-import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
+import { type GitOptions, gitOutput, type GitProgram } from "./git.ts";
 import { checkedHash, checkRef } from "./names.ts";
+import {
+  type BranchTip,
+  type CommitFacts,
+  commitBehind,
+  readBranches,
+  readFacts,
+  resolveCommit,
+} from "./refs.ts";
 import { RepositoryStorage } from "./storage.ts";
 import { commitArchive, type CommitText, type Upload } from "./upload.ts";
 
-const [SHORT_MS, LONG_MS] = [60_000, 10 * 60_000];
-const MAX_BRANCHES = 1_000;
+const [SHORT_MS, LONG_MS, FETCH_MS] = [60_000, 10 * 60_000, 5 * 60_000];
+
+/** How much of a branch is fetched, one after the other, until a named commit is among it. */
+const DEPTHS = [1, 50, 1_000];
+
+const MOST_COMMITS = "1,000";
 
 /** All files of a repository without objects and branches. */
 const INITIAL_FILES = ["HEAD", "config"];
@@ -25,19 +37,6 @@ const INITIAL_FILES = ["HEAD", "config"];
 interface RepositoryOptions {
   git: GitProgram;
   limits?: SourceLimits;
-}
-
-/** A commit, as people see it. */
-interface CommitFacts {
-  hash: string;
-  message: string;
-  author: { name: string; email: string };
-  committedAt: Date;
-}
-
-export interface BranchTip {
-  name: string;
-  hash: string;
 }
 
 /** A bare repository in a folder of its own. */
@@ -117,17 +116,51 @@ export class Repository {
    * @throws SourceRefusal with git's own reason; an aborted fetch ends at once.
    */
   fetch(source: FetchSource, signal?: AbortSignal): Promise<string> {
+    return this.#fetch(source, signal, async (bring) => {
+      await bring(1);
+      const hash = await this.resolve(`refs/heads/${source.branch}`);
+      if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
+      return hash;
+    });
+  }
+
+  /**
+   * Fetches as much of a branch as has a commit, besides what `fetch` does.
+   * @param name the hash of the commit, which may be shortened.
+   * @returns the whole hash.
+   * @throws SourceRefusal as `fetch`, or when none of the latest commits is that commit.
+   */
+  fetchCommit(source: FetchSource, name: string, signal?: AbortSignal): Promise<string> {
+    return this.#fetch(source, signal, async (bring) => {
+      for (const depth of DEPTHS) {
+        await bring(depth);
+        const hash = await this.commitOn(source.branch, name);
+        if (hash !== null) return hash;
+      }
+      throw new SourceRefusal(
+        `The branch ${shown(source.branch)} of the repository has no commit ${shown(name)} among its latest ${MOST_COMMITS} commits.`,
+      );
+    });
+  }
+
+  #fetch(
+    source: FetchSource,
+    signal: AbortSignal | undefined,
+    task: (bring: (depth: number) => Promise<void>) => Promise<string>,
+  ): Promise<string> {
     const ref = `refs/heads/${source.branch}`;
     checkRef(ref);
     return this.#write(async () => {
       const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
       const tidy = () => this.#storage.removeKilledFetch(ref);
+      const endsAt = performance.now() + (source.deadlineMs ?? FETCH_MS);
       // A control plane that was killed as well has removed nothing.
       await tidy();
-      await fetchBranch(this.git, source, ref, this.limits, options).finally(tidy);
-      const hash = await this.resolve(ref);
-      if (hash === null) throw new SourceRefusal(`The branch ${shown(source.branch)} has no commit.`);
-      return hash;
+      const bring = (depth: number) => {
+        const deadlineMs = Math.max(1, endsAt - performance.now());
+        return fetchBranch(this.git, { ...source, depth, deadlineMs }, ref, this.limits, options);
+      };
+      return await task(bring).finally(tidy);
     }, signal);
   }
 
@@ -150,65 +183,23 @@ export class Repository {
   }
 
   /** The hash of a branch's tip or of a commit; null when there is none. */
-  async resolve(name: string): Promise<string | null> {
-    const run = new GitProcess(
-      this.git,
-      ["rev-parse", "--quiet", "--verify", "--end-of-options", `${name}^{commit}`],
-      this.#options(SHORT_MS),
-    );
-    const [output, code] = await Promise.all([new Response(run.child.stdout).text(), run.child.exited]);
-    return code === 0 ? output.trim() : null;
+  resolve(name: string): Promise<string | null> {
+    return resolveCommit(this.git, name, this.#options(SHORT_MS));
   }
 
-  /** Whether a commit belongs to a branch. */
-  async contains(branch: string, hash: string): Promise<boolean> {
-    const [tip, commit] = [await this.resolve(`refs/heads/${branch}`), await this.resolve(checkedHash(hash))];
-    if (tip === null || commit === null) return false;
-    const run = new GitProcess(
-      this.git,
-      ["merge-base", "--is-ancestor", commit, tip],
-      this.#options(SHORT_MS),
-    );
-    return (await run.child.exited) === 0;
+  /** The whole hash of a commit that belongs to a branch; null when the branch has no such commit. */
+  async commitOn(branch: string, name: string): Promise<string | null> {
+    return await commitBehind(this.git, `refs/heads/${branch}`, name, this.#options(SHORT_MS));
   }
 
   /** The branches by name, at most 1,000. */
-  async branches(): Promise<BranchTip[]> {
-    const format = "--format=%(refname:lstrip=2)%00%(objectname)";
-    const output = await this.#output(
-      ["for-each-ref", `--count=${MAX_BRANCHES}`, format, "refs/heads"],
-      "The branches could not be read",
-      4 << 20,
-    );
-    return output
-      .toString("utf8")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => line.split("\0"))
-      .map(([name = "", hash = ""]) => ({ name, hash }));
+  branches(): Promise<BranchTip[]> {
+    return readBranches(this.git, this.#options(SHORT_MS));
   }
 
   /** @throws SourceRefusal when there is no such commit. */
-  async facts(hash: string): Promise<CommitFacts> {
-    const output = await this.#output(
-      [
-        "log",
-        "-1",
-        "--no-show-signature",
-        "--format=%H%x00%an%x00%ae%x00%ct%x00%B",
-        "--end-of-options",
-        checkedHash(hash),
-      ],
-      "The commit could not be read",
-      1 << 20,
-    );
-    const [found = "", name = "", email = "", seconds = "", ...message] = output.toString("utf8").split("\0");
-    return {
-      hash: found,
-      message: message.join("\0").trim().slice(0, 10_000),
-      author: { name: oneLine(name), email: oneLine(email) },
-      committedAt: new Date(Number(seconds) * 1_000),
-    };
+  facts(hash: string): Promise<CommitFacts> {
+    return readFacts(this.git, checkedHash(hash), this.#options(SHORT_MS));
   }
 
   /**
@@ -279,10 +270,6 @@ export class Repository {
     }
   }
 
-  #output(args: string[], what: string, maxBytes: number): Promise<Buffer> {
-    return gitOutput(this.git, args, { ...this.#options(SHORT_MS), what, maxBytes });
-  }
-
   async #cleanedUp<T>(task: () => Promise<T>): Promise<T> {
     try {
       return await task();
@@ -291,8 +278,4 @@ export class Repository {
       throw error;
     }
   }
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, " ").slice(0, 200);
 }

@@ -11,6 +11,7 @@ import type { Made } from "../../shared/routed-resource.ts";
 import { recordRequest } from "../../shared/events/record.ts";
 import { findEnvironment, lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { namedCommit } from "../sources/commit.ts";
+import { findApplication } from "../store.ts";
 import { DEPLOYMENTS } from "../work.ts";
 import { beginDeployment } from "./begin.ts";
 import type { NewDeployment } from "./schema.ts";
@@ -33,8 +34,7 @@ export async function createDeployment(
   return await replayedOr(context.db, request, findDeployment, async () => {
     const found = await findEnvironment(context.db, principal.organizationId, params.id);
     if (found === undefined) throw notFound("environment");
-    const commit =
-      body.commit_hash === undefined ? null : await namedCommit(context, found, body.commit_hash);
+    const commit = body.commit_hash === undefined ? null : await commitIn(context, found, body.commit_hash);
     const releaseOf =
       body.release_of === undefined ? null : await releaseIn(context, found, principal, body.release_of);
     return await deploy(context, request, {
@@ -42,6 +42,17 @@ export async function createDeployment(
       releaseOf: releaseOf?.release ?? null,
     });
   });
+}
+
+/** @throws ApiError 404, or 422 when the branch has no such commit. */
+async function commitIn(
+  context: KindContext,
+  { organizationId, applicationId, branch }: EnvironmentRow,
+  name: string,
+): Promise<Commit> {
+  const application = await findApplication(context.db, organizationId, applicationId);
+  if (application === undefined) throw notFound("environment");
+  return await namedCommit(context, { application, branch }, name);
 }
 
 /** What is deployed, as `DeploymentOrder`. */

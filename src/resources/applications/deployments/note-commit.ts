@@ -1,20 +1,45 @@
-// Finds and notes the commit of a deployment that was asked for without one. The server of its repository may take minutes
+// Finds, fetches and notes the commit of a deployment. The server of its repository may take minutes
 // to answer, which nobody waits for after a cancel.
 import type { Database } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { watchObsolete } from "../../shared/obsolescence-watch.ts";
-import { commitOf } from "../sources/commit.ts";
+import { commitOf, fetchedCommit } from "../sources/commit.ts";
 import { branchOf } from "../sources/default-branch.ts";
 import type { DeploymentParts } from "./reconciler.ts";
 import { isEnd } from "./schema.ts";
 import { loadDeployment, writeCommit, type Commit } from "./store.ts";
 
 /**
- * The newest commit of the branch of a deployment.
+ * The commit of a deployment, fetched and noted where that was not done or where its files are gone again.
  * @returns `cancelled` when the deployment has ended meanwhile.
- * @throws PublicError when the branch has no commit, or its server does not answer.
+ * @throws PublicError as `noteCommit`.
  */
-export async function noteCommit(
+export async function ensureCommit(
+  context: KindContext,
+  parts: DeploymentParts,
+  signal: AbortSignal,
+): Promise<Commit | "cancelled"> {
+  const { commit } = parts.deployment;
+  const isThere = commit !== null && commit.message !== null && (await isKept(context, parts, commit));
+  return isThere ? commit : await noteCommit(context, parts, signal);
+}
+
+/** The copy of a repository elsewhere keeps only what was fetched of late. */
+async function isKept(
+  { repositories }: KindContext,
+  { application }: DeploymentParts,
+  { hash }: Commit,
+): Promise<boolean> {
+  if (application.repository === null) return true;
+  return (await (await repositories.of(application.id)).resolve(hash)) !== null;
+}
+
+/**
+ * The newest commit of the branch of a deployment, or the commit that it was asked for.
+ * @returns `cancelled` when the deployment has ended meanwhile.
+ * @throws PublicError when the branch has no such commit, or its server does not answer.
+ */
+async function noteCommit(
   context: KindContext,
   parts: DeploymentParts,
   signal: AbortSignal,
@@ -25,7 +50,12 @@ export async function noteCommit(
   const ends = AbortSignal.any([signal, watch.obsolete]);
   try {
     const branch = await branchOf(context, parts, ends);
-    const commit = await commitOf(context, parts.application, branch, ends);
+    const name = parts.deployment.commit?.hash;
+    const { application } = parts;
+    const commit =
+      name === undefined
+        ? await commitOf(context, application, branch, ends)
+        : await fetchedCommit(context, { application, branch }, name, { signal: ends });
     await writeCommit(db, id, commit);
     return commit;
   } catch (error) {

@@ -11,7 +11,7 @@ import { enqueueDeployment, enqueueEnvironment } from "../work.ts";
 import { deployCommandId } from "./deploy-command.ts";
 import { ensureBuilt } from "./build.ts";
 import { endDeployment } from "./end.ts";
-import { noteCommit } from "./note-commit.ts";
+import { ensureCommit } from "./note-commit.ts";
 import { isEnd } from "./schema.ts";
 import {
   buildsAhead,
@@ -80,8 +80,10 @@ async function makeRelease(
     await ensureReleaseIsThere(context, parts, releaseOf);
     return readyToRollOut(parts);
   }
-  if (await isNew(parts)) await refuseFull(context, parts);
-  const commit = deployment.commit ?? (await noteCommit(context, parts, signal));
+  const isOrdered = !(await isNew(parts));
+  if (!isOrdered) await refuseFull(context, parts);
+  const known = isOrdered && deployment.plan !== null ? deployment.commit : null;
+  const commit = known ?? (await ensureCommit(context, parts, signal));
   if (commit === "cancelled") return await endBuild(parts);
   const plan =
     deployment.plan ??

@@ -74,7 +74,8 @@ export const newDeployment = z
       .regex(/^[0-9a-f]{7,64}$/, "is not the hash of a commit")
       .optional()
       .meta({
-        description: "A commit of the environment's branch; the newest when left out.",
+        description:
+          "A commit of the environment's branch; the newest when left out. Of a repository elsewhere it is fetched by the deployment, which fails when the branch has no such commit.",
         example: "4f0c9a1",
       }),
   })
@@ -93,8 +94,10 @@ const attributes = z
       example: "deployment.succeeded",
     }),
     branch_name: z.string().meta({ example: "main" }),
-    commit_hash: z.string().nullable().meta({ description: "Null before the commit is known." }),
-    commit_message: z.string().nullable(),
+    commit_hash: z.string().nullable().meta({
+      description: "Null before the commit is known; as it was asked for before the commit is fetched.",
+    }),
+    commit_message: z.string().nullable().meta({ description: "Null before the commit is fetched." }),
     commit_author: z.string().nullable(),
     failure_reason: z.string().nullable().meta({
       description: "A sentence, with the last lines of the output where a command or the application ended.",

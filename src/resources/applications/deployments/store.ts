@@ -11,8 +11,10 @@ import { isEnd, type DeploymentStatus } from "./schema.ts";
 
 /** The commit whose source is deployed. */
 export interface Commit {
+  /** As it was asked for, so maybe shortened, before the commit is fetched. */
   hash: string;
-  message: string;
+  /** Null before the commit is fetched. */
+  message: string | null;
   author: string | null;
 }
 
@@ -161,7 +163,7 @@ export async function writeBranch(
   await tx`update deployments set branch = ${branch} where id = ${id}`;
 }
 
-/** Notes the commit of a deployment that was asked for without one. */
+/** Notes the commit of a deployment, which was asked for without one or is fetched now. */
 export async function writeCommit(db: Queryable, id: string, commit: Commit): Promise<void> {
   await db`
     update deployments

@@ -1,11 +1,8 @@
 // The commits of an application: the newest of a branch, and a commit that a request names.
 import { invalid } from "../../../api/jsonapi/errors.ts";
 import { PublicError } from "../../../lib/errors.ts";
-import type { Repository } from "../../../sources/repository.ts";
-import { SourceRefusal } from "../../../sources/faults.ts";
 import type { KindContext } from "../../kind.ts";
 import type { Commit } from "../deployments/store.ts";
-import type { EnvironmentRow } from "../environments/store.ts";
 import type { ApplicationRow } from "../store.ts";
 import { fetchSource } from "./fetch.ts";
 import { readCommit } from "./read-commit.ts";
@@ -27,25 +24,38 @@ export async function commitOf(
   return await readCommit(repository, hash);
 }
 
+/** What a named commit is looked for in. */
+type CommitPlace = { application: ApplicationRow; branch: string };
+
 /**
- * The commit of an environment's branch with a hash, which may be shortened.
+ * The commit of a branch with a hash, which may be shortened. A commit of a repository elsewhere that was not fetched has
+ * no message: whether the branch has it shows when its deployment fetches it.
  * @throws ApiError 422 when the branch has no such commit.
  */
 export async function namedCommit(
   { repositories }: KindContext,
-  { applicationId, branch }: Pick<EnvironmentRow, "applicationId" | "branch">,
+  { application, branch }: CommitPlace,
   name: string,
 ): Promise<Commit> {
-  const repository = await repositories.of(applicationId);
-  const hash = await repository.resolve(name);
-  if (hash === null || !(await isIn(repository, branch, hash)))
-    throw invalid({ commit_hash: [`The branch ${branch} has no commit ${name}.`] });
-  return await readCommit(repository, hash);
+  const repository = await repositories.of(application.id);
+  const hash = await repository.commitOn(branch, name);
+  if (hash !== null) return await readCommit(repository, hash);
+  if (application.repository !== null) return { hash: name, message: null, author: null };
+  throw invalid({ commit_hash: [`The branch ${branch} has no commit ${name}.`] });
 }
 
-async function isIn(repository: Repository, branch: string, hash: string): Promise<boolean> {
-  return await repository.contains(branch, hash).catch((error: unknown) => {
-    if (error instanceof SourceRefusal) return false;
-    throw error;
-  });
+/**
+ * The same commit, fetched where that is needed.
+ * @throws PublicError when the branch has no such commit, or when the signal is aborted.
+ */
+export async function fetchedCommit(
+  context: KindContext,
+  place: CommitPlace,
+  name: string,
+  options: { deadlineMs?: number; signal: AbortSignal },
+): Promise<Commit> {
+  const { application, branch } = place;
+  const commit = await namedCommit(context, place, name);
+  if (commit.message !== null) return commit;
+  return await fetchSource(context, application, branch, { commit: name, ...options });
 }

@@ -12,24 +12,30 @@ import { readCommit } from "./read-commit.ts";
 
 /** The end of a fetch that a reader waits for, or that takes as long as its repository needs. */
 interface FetchOptions {
+  /** The hash of the commit to fetch, which may be shortened; the newest of the branch when left out. */
+  commit?: string;
   deadlineMs?: number;
   signal?: AbortSignal;
 }
 
 /**
- * The newest commit of a branch, after a fetch.
+ * The newest commit of a branch or a named commit, after a fetch.
  * @throws PublicError with the reason of git, without the credentials in the address.
  */
 export async function fetchSource(
   context: KindContext,
   application: ApplicationRow,
   branch: string,
-  { signal, ...deadline }: FetchOptions = {},
+  { commit, signal, ...deadline }: FetchOptions = {},
 ): Promise<Commit> {
   const { repositories, log } = context;
   const { id } = application;
   const repository = await repositories.of(id);
-  const hash = await repository.fetch({ ...sourceOf(context, application, branch), ...deadline }, signal);
+  const source = { ...sourceOf(context, application, branch), ...deadline };
+  const hash =
+    commit === undefined
+      ? await repository.fetch(source, signal)
+      : await repository.fetchCommit(source, commit, signal);
   repository.tidy().catch((error: unknown) => log.warn({ error, id }, "a repository could not be packed"));
   await recordRepository(context, id);
   return await readCommit(repository, hash);

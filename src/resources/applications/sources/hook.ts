@@ -12,6 +12,7 @@ import { renderDeployment } from "../deployments/render.ts";
 import { deploymentResource, newDeployment } from "../deployments/schema.ts";
 import type { Commit, DeploymentRow } from "../deployments/store.ts";
 import { environmentOfHook, type EnvironmentRow } from "../environments/store.ts";
+import { loadApplication } from "../store.ts";
 import { withSourceFaults } from "./faults.ts";
 import { namedCommit } from "./commit.ts";
 
@@ -54,10 +55,21 @@ export function hookOperation(context: KindContext): AnyOperation {
       count(limiter, environment);
       const name = query.commit_hash;
       const commit =
-        name === undefined ? null : await withSourceFaults(() => namedCommit(context, environment, name));
+        name === undefined ? null : await withSourceFaults(() => commitIn(context, environment, name));
       return { document: { data: renderDeployment(await begin(context, environment, commit)) } };
     },
   });
+}
+
+/** @throws ApiError 404, or 422 when the branch has no such commit. */
+async function commitIn(
+  context: KindContext,
+  { applicationId, branch }: EnvironmentRow,
+  name: string,
+): Promise<Commit> {
+  const application = await loadApplication(context.db, applicationId);
+  if (application === undefined) throw notFound("deploy hook");
+  return await namedCommit(context, { application, branch }, name);
 }
 
 function count(limiter: RateLimiter, { id }: EnvironmentRow): void {

@@ -8,7 +8,7 @@ import { KIND } from "../create.ts";
 import { renderDeployment } from "../deployments/render.ts";
 import { deploymentResource } from "../deployments/schema.ts";
 import { environmentParams } from "../params.ts";
-import { commitOf, namedCommit } from "./commit.ts";
+import { commitOf, fetchedCommit } from "./commit.ts";
 import { fetchSource } from "./fetch.ts";
 import { withSourceFaults } from "./faults.ts";
 import { hookOperation } from "./hook.ts";
@@ -119,13 +119,14 @@ function planOperation(context: KindContext): Operation {
     async handle({ principal, params, query, signal }) {
       const { environment, application } = await findParts(context, principal.organizationId, params.id);
       const { branch } = environment;
+      const fetchOptions = { deadlineMs: FETCH_MS, signal };
       return await withSourceFaults(async () => {
         const { hash } =
           query.commit_hash !== undefined
-            ? await namedCommit(context, environment, query.commit_hash)
+            ? await fetchedCommit(context, { application, branch }, query.commit_hash, fetchOptions)
             : application.repository === null
               ? await commitOf(context, application, branch, signal)
-              : await fetchSource(context, application, branch, { deadlineMs: FETCH_MS, signal });
+              : await fetchSource(context, application, branch, fetchOptions);
         const plan = await planOfCommit(context, environment, application, hash);
         return { document: { data: renderPlan(hash, plan) } };
       });
