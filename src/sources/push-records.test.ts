@@ -7,6 +7,7 @@ import { PushRecord } from "./push-records.ts";
 import { reportLeftPushes, type PushedBranch } from "./push-reports.ts";
 import type { Repository } from "./repository.ts";
 import { serveRepository } from "./test-server.ts";
+import { newUploadRef } from "./uploads.ts";
 import { git, openRepository, streamed, tarOf, testFolder, TEXT, tryGit } from "./test-support.ts";
 
 /** A developer's folder with one commit on `main`, and its hash. */
@@ -76,18 +77,9 @@ test("a push that was reported, and an upload, leave nothing to report", async (
   const repository = await openRepository(folder.path);
   await using server = serveRepository(repository);
   await git(work, "push", "--quiet", server.url, "main");
-  await repository.commitUpload(streamed(tarOf([{ path: "a" }])), "refs/heads/main", TEXT);
+  await repository.commitUpload(streamed(tarOf([{ path: "a" }])), newUploadRef("env-1", null), TEXT);
   for (const each of [repository, await openRepository(folder.path)])
     expect(await leftIn(each)).toEqual([[], true]);
-});
-
-test("an upload after a push that was cut off is no push", async () => {
-  using folder = testFolder();
-  const { work } = await developer(folder.path);
-  const repository = await openRepository(folder.path);
-  await cutOff(repository, work, "main");
-  await repository.commitUpload(streamed(tarOf([{ path: "a" }])), "refs/heads/main", TEXT);
-  expect(await leftIn(repository)).toEqual([[], true]);
 });
 
 test("a push is left to its git as long as that runs, also when its process has ended", async () => {

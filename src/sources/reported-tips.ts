@@ -4,11 +4,6 @@ import type { BranchTip } from "./refs.ts";
 export class ReportedTips {
   readonly #hashes = new Map<string, string>();
 
-  /** Notes the tip of a ref that needs no report. */
-  set(ref: string, hash: string): void {
-    this.#hashes.set(ref, hash);
-  }
-
   /** Notes the tip of a branch after a push. @returns false when another push has reported the same tip. */
   note({ name, hash }: BranchTip): boolean {
     const ref = refOf(name);

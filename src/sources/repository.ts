@@ -23,6 +23,7 @@ import {
 } from "./refs.ts";
 import { RepositoryStorage } from "./storage.ts";
 import { commitArchive, type CommitText, type Upload } from "./upload.ts";
+import { dropUploads, readUploads, type StoredUpload } from "./uploads.ts";
 
 const [SHORT_MS, LONG_MS, FETCH_MS] = [60_000, 10 * 60_000, 5 * 60_000];
 
@@ -46,10 +47,11 @@ export class Repository {
   readonly limits: SourceLimits;
   /** Uploads and fetches remove what a failed one left, so only one of them runs at a time. */
   readonly #writing = new Places(1);
-  /** The tips that a push, an upload or a fetch has made and reported. */
+  /** The tips that pushes have made and that were reported. */
   readonly reportedTips = new ReportedTips();
   readonly #storage: RepositoryStorage;
-  #isRemoved = false;
+  /** Whether it was deleted with its application. */
+  isRemoved = false;
   #pushes = 0;
 
   private constructor(path: string, { git, limits = SOURCE_LIMITS }: RepositoryOptions) {
@@ -87,11 +89,11 @@ export class Repository {
   }
 
   /**
-   * Makes a commit of an archive (tar, plain or with gzip), whose files replace all files of the branch.
-   * @param ref the full name of the branch.
-   * @param options.confirm called when the whole archive has come, before the branch changes.
+   * Makes a commit of an archive (tar, plain or with gzip), whose files replace all files of the ref.
+   * @param ref the full name of the ref, such as that of a new upload.
+   * @param options.confirm called when the whole archive has come, before the ref changes.
    * @returns the hash of the commit.
-   * @throws SourceRefusal when the archive is refused, or what `confirm` throws; the branch is then as before.
+   * @throws SourceRefusal when the archive is refused, or what `confirm` throws; the ref is then as before.
    */
   commitUpload(
     archive: ReadableStream<Uint8Array>,
@@ -104,9 +106,7 @@ export class Repository {
       const parent = await this.resolve(ref);
       const upload = { archive, ref, parent, text, limits: this.limits, ...given };
       const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
-      const hash = await commitArchive(this.git, upload, options);
-      this.reportedTips.set(ref, hash);
-      return hash;
+      return await commitArchive(this.git, upload, options);
     });
   }
 
@@ -197,6 +197,20 @@ export class Repository {
     return readBranches(this.git, this.#options(SHORT_MS));
   }
 
+  /** The uploads in a folder of their refs, or in all, the oldest of each folder first. */
+  uploads(folder?: string): Promise<StoredUpload[]> {
+    return readUploads(this.git, folder, this.#options(SHORT_MS));
+  }
+
+  /** Drops uploads, whose files go with the garbage. */
+  dropUploads(uploads: readonly StoredUpload[]): Promise<void> {
+    return this.#writing.run(async () => {
+      if (this.isRemoved || uploads.length === 0) return;
+      await this.#storage.removeStaleLock();
+      await dropUploads(this.git, uploads, this.#options(SHORT_MS));
+    });
+  }
+
   /** @throws SourceRefusal when there is no such commit. */
   facts(hash: string): Promise<CommitFacts> {
     return readFacts(this.git, checkedHash(hash), this.#options(SHORT_MS));
@@ -225,22 +239,24 @@ export class Repository {
     return this.limits.repositoryBytes - (await this.bytes());
   }
 
-  /** Deletes what no branch leads to, and packs the rest. */
+  /** Deletes what neither a branch nor an upload leads to, and packs the rest. */
   collectGarbage(): Promise<void> {
     return this.#writing.run(async () => {
-      if (!this.#isRemoved) await this.#storage.pack();
+      if (!this.isRemoved) await this.#storage.pack();
     });
   }
 
-  /** Collects garbage where many packs and objects have come since the last time. */
-  async tidy(): Promise<void> {
-    if (await this.#storage.isUntidy()) await this.collectGarbage();
+  /** Collects garbage where many packs and objects have come since the last time. @returns whether it did. */
+  async tidy(): Promise<boolean> {
+    const isUntidy = await this.#storage.isUntidy();
+    if (isUntidy) await this.collectGarbage();
+    return isUntidy;
   }
 
   /** Deletes the repository with all that it holds; uploads that wait are refused from then on. */
   remove(): Promise<void> {
     return this.#writing.run(async () => {
-      this.#isRemoved = true;
+      this.isRemoved = true;
       await removeTrees([this.path]);
     });
   }
@@ -262,7 +278,7 @@ export class Repository {
       throw new SourceRefusal("The repository could not be fetched: it was cancelled.", error);
     });
     try {
-      if (this.#isRemoved) throw new SourceRefusal("The repository was deleted with its application.");
+      if (this.isRemoved) throw new SourceRefusal("The repository was deleted with its application.");
       await this.#ensureRoom();
       return await this.#cleanedUp(task);
     } finally {

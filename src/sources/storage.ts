@@ -1,9 +1,12 @@
 // What a repository takes on the disk: its size, its garbage, and what a killed git has left.
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { gitOutput, type GitProgram } from "./git.ts";
 
 const [MEASURE_MS, PACK_MS] = [60_000, 10 * 60_000];
+
+/** No git of a push or of Pilvi runs so long. */
+const STALE_MS = 20 * 60_000;
 
 /** More packs and single objects than these are packed anew. */
 const [MAX_PACKS, MAX_OBJECTS] = [20, 2_000];
@@ -44,9 +47,10 @@ export class RepositoryStorage {
     return packs > MAX_PACKS || objects > MAX_OBJECTS;
   }
 
-  /** Deletes what no branch leads to, and packs the rest. Nothing else may write meanwhile, but pushes. */
+  /** Deletes what no ref leads to, and packs the rest. Nothing else may write meanwhile, but pushes. */
   async pack(): Promise<void> {
     await this.removeUnfinished();
+    await this.removeStaleLock();
     await gitOutput(this.#git, ["gc", "--quiet", "--prune=1.hour.ago"], {
       repository: this.#path,
       deadlineMs: PACK_MS,
@@ -66,6 +70,13 @@ export class RepositoryStorage {
   async removeKilledFetch(ref: string): Promise<void> {
     await this.removeUnfinished();
     for (const name of ["HEAD", "shallow", ref]) await rm(join(this.#path, `${name}.lock`), { force: true });
+  }
+
+  /** A git that was killed may leave the lock that each deletion of a ref takes, and that a push may have right now. */
+  async removeStaleLock(): Promise<void> {
+    const lock = join(this.#path, "packed-refs.lock");
+    const stats = await stat(lock).catch(() => null);
+    if (stats !== null && Date.now() - stats.mtimeMs > STALE_MS) await rm(lock, { force: true });
   }
 
   /** A git that was killed leaves packs under names of its own, and a report. */

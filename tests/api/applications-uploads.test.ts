@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** The tip of a branch of an application. */
-async function tipOf(applicationId: string, branch = "main"): Promise<string | null> {
+/** The latest upload to an application. */
+async function latestUpload(applicationId: string): Promise<string | null> {
   const repository = await api.context.repositories.of(applicationId);
-  return await repository.resolve(`refs/heads/${branch}`);
+  return (await repository.uploads()).at(-1)?.hash ?? null;
 }
 
 describe("an upload", () => {
-  test("becomes a commit of the environment's branch with a deployment", async () => {
+  test("becomes a commit beside the environment's branch with a deployment", async () => {
     const { id, environmentId } = await newApplication(api);
     const query = "message=Fix%20it&author_name=Ada&author_email=ada@example.com";
     const { status, headers, body } = await upload(api, `/environments/${environmentId}/uploads?${query}`);
@@ -40,10 +40,10 @@ describe("an upload", () => {
       branch_name: "main",
       commit_message: "Fix it",
       commit_author: "Ada",
-      commit_hash: await tipOf(id),
+      commit_hash: await latestUpload(id),
     });
     const { path } = await api.context.repositories.of(id);
-    const files = await git(path, "ls-tree", "--name-only", "main");
+    const files = await git(path, "ls-tree", "--name-only", body.data.attributes.commit_hash ?? "");
     expect(files.trim().split("\n")).toEqual(["package-lock.json", "package.json", "server.js"]);
     const audited = await api.db`select action from audit where resource_id = ${body.data.id}`;
     expect(audited).toHaveLength(1);
@@ -74,9 +74,9 @@ describe("an upload", () => {
       upload(api, address, [{ path: "index.html", content: "hello" }]),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
-    const { path } = await api.context.repositories.of(id);
-    expect((await git(path, "rev-list", "--count", "main")).trim()).toBe("2");
-    const hashes = answers.map(({ body }) => body.data.attributes.commit_hash);
+    const hashes = answers.map(({ body }) => body.data.attributes.commit_hash ?? "");
+    const stored = await (await api.context.repositories.of(id)).uploads();
+    expect(stored.map(({ hash }) => hash).sort()).toEqual(hashes.sort());
     expect(new Set(hashes).size).toBe(2);
     expect(await deploymentsOf(api, environmentId)).toHaveLength(2);
   });
@@ -86,12 +86,12 @@ describe("an upload", () => {
     const address = `/environments/${environmentId}/uploads`;
     const headers = { "idempotency-key": `upload-${environmentId}` };
     const first = await upload(api, address, SOURCE, { headers });
-    const tip = await tipOf(id);
+    const latest = await latestUpload(id);
     const again = await upload(api, address, new Uint8Array([1, 2, 3]), { headers });
     expect(again.status).toBe(201);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
     expect(again.body.data.id).toBe(first.body.data.id);
-    expect(await tipOf(id)).toBe(tip);
+    expect(await latestUpload(id)).toBe(latest);
     const other = await upload(api, `${address}?message=other`, SOURCE, { headers });
     expect(other.status).toBe(422);
   });
@@ -108,7 +108,7 @@ describe("an upload", () => {
     const { id, environmentId } = await newApplication(api);
     const { status, body } = await upload(api, `/environments/${environmentId}/uploads`, bytes);
     expect([status, body.errors?.source?.[0] ?? body.message]).toEqual([expected, sentence]);
-    expect(await tipOf(id)).toBeNull();
+    expect(await latestUpload(id)).toBeNull();
     expect(await deploymentsOf(api, environmentId)).toEqual([]);
   });
 
@@ -120,7 +120,7 @@ describe("an upload", () => {
     const body = new Uint8Array(Buffer.concat([head, ...Array.from({ length: 20 }, () => zeros)]));
     const answer = await upload(api, `/environments/${environmentId}/uploads`, body);
     expect([answer.status, answer.body.message]).toEqual([413, "bomb is larger than 256 MiB."]);
-    expect(await tipOf(id)).toBeNull();
+    expect(await latestUpload(id)).toBeNull();
   });
 
   test("as JSON, without the ability, or by another organization is refused", async () => {
@@ -160,7 +160,7 @@ describe("an upload", () => {
     await until("git runs", () => importsOf(repository.path) > 0);
     socket.destroy();
     await until("git has ended", () => importsOf(repository.path) === 0);
-    expect(await tipOf(id)).toBeNull();
+    expect(await latestUpload(id)).toBeNull();
     expect((await upload(api, `/environments/${environmentId}/uploads`)).status).toBe(201);
     expect(await deploymentsOf(api, environmentId)).toHaveLength(1);
   });
@@ -209,7 +209,7 @@ describe("a plan", () => {
       build: { commands: ["npm run build"] },
       start: { command: "node other.js", origin: "environment" },
     });
-    expect(await tipOf(id)).toBeNull();
+    expect(await latestUpload(id)).toBeNull();
     expect(await deploymentsOf(api, environmentId)).toEqual([]);
   });
 

@@ -35,7 +35,7 @@ async function isKept(
 }
 
 /**
- * The newest commit of the branch of a deployment, or the commit that it was asked for.
+ * The newest commit of the environment of a deployment, or the commit that it was asked for.
  * @returns `cancelled` when the deployment has ended meanwhile.
  * @throws PublicError when the branch has no such commit, or its server does not answer.
  */
@@ -51,10 +51,10 @@ async function noteCommit(
   try {
     const branch = await branchOf(context, parts, ends);
     const name = parts.deployment.commit?.hash;
-    const { application } = parts;
+    const { application, environment } = parts;
     const commit =
       name === undefined
-        ? await commitOf(context, application, branch, ends)
+        ? await commitOf(context, application, { id: environment.id, branch }, ends)
         : await fetchedCommit(context, { application, branch }, name, { signal: ends });
     await writeCommit(db, id, commit);
     return commit;

@@ -75,7 +75,7 @@ export const newDeployment = z
       .optional()
       .meta({
         description:
-          "A commit of the environment's branch; the newest when left out. Of a repository elsewhere it is fetched by the deployment, which fails when the branch has no such commit.",
+          "A commit of the environment's branch or an upload that is kept; the newest when left out. Of a repository elsewhere it is fetched by the deployment, which fails when the branch has no such commit.",
         example: "4f0c9a1",
       }),
   })

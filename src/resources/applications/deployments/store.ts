@@ -241,6 +241,27 @@ export async function servedReleases(db: Queryable, environmentId: string, limit
   return rows.map(({ release }) => release);
 }
 
+/**
+ * The commits of an application that its environments may need again: of deployments that have not ended, of the latest
+ * deployment, and of the releases that served last.
+ */
+export async function commitsInUse(
+  db: Queryable,
+  applicationId: string,
+  releases: number,
+): Promise<string[]> {
+  const rows = await db<{ hash: string }[]>`
+    select distinct d.hash from environments e cross join lateral (
+      (select commit_hash as hash from deployments where environment_id = e.id and finished_at is null)
+      union all (select commit_hash from deployments where environment_id = e.id order by id desc limit 1)
+      union all (
+        select max(commit_hash) from deployments
+        where environment_id = e.id and status = 'deployment.succeeded'
+        group by coalesce(release_of, id) order by max(id) desc limit ${releases})
+    ) d where e.application_id = ${applicationId} and d.hash is not null`;
+  return rows.map(({ hash }) => hash);
+}
+
 /** How many deployments of an organization are built that began before this one. */
 export async function buildsAhead(db: Queryable, organizationId: string, id: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`

@@ -6,7 +6,7 @@ import { recordReleases } from "../storage.ts";
 import type { EnvironmentRow } from "./store.ts";
 
 /** How many releases are kept, the current release among them. */
-const KEPT_RELEASES = 5;
+export const KEPT_RELEASES = 5;
 
 /** How many are kept in an organization whose storage is full: the current release, and one to go back to. */
 const KEPT_WHEN_FULL = 2;

@@ -13,6 +13,7 @@ import { KIND } from "../create.ts";
 import { findApplicationNamed, type ApplicationRow } from "../store.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { deployLeftPushes } from "./left-pushes.ts";
+import { makeRoom } from "./old-uploads.ts";
 import { deployPush } from "./push.ts";
 import { GIT_REQUESTS, SourceSlots } from "./slots.ts";
 
@@ -90,11 +91,14 @@ function refuseUnpushable(application: ApplicationRow): void {
 
 /** A push that only deletes branches has no pack, so full storage does not refuse it. */
 async function roomBytes(
-  { db, quotas }: KindContext,
-  { organizationId }: ApplicationRow,
+  context: KindContext,
+  { id, organizationId }: ApplicationRow,
   repository: Repository,
 ): Promise<number> {
-  return Math.min(await repository.roomBytes(), await storageRoom(db, quotas, organizationId));
+  const { db, quotas } = context;
+  const bytes = Math.min(await repository.roomBytes(), await storageRoom(db, quotas, organizationId));
+  if (bytes <= 0) makeRoom(context, repository, id);
+  return bytes;
 }
 
 /** @throws ApiError 503 when the machine has no git. */

@@ -42,7 +42,7 @@ function uploadOperation(context: KindContext, slots: SourceSlots): Operation {
     tag: TAG,
     summary: "Upload a source and deploy it",
     description:
-      "The archive becomes a commit on the environment's branch, and a deployment of that commit begins. A request that is repeated with its `Idempotency-Key` is answered without its archive being read.",
+      "The archive becomes a commit beside the environment's branch, and a deployment of that commit begins. Until the next push to the branch or the next upload, it is the newest commit of the environment. A request that is repeated with its `Idempotency-Key` is answered without its archive being read.",
     ability: `${KIND}:write`,
     params: environmentParams,
     query: uploadQuery,
@@ -99,7 +99,8 @@ const planQuery = z.object({
     .regex(/^[0-9a-f]{7,64}$/, "is not the hash of a commit")
     .optional()
     .meta({
-      description: "A commit of the environment's branch; the newest when left out.",
+      description:
+        "A commit of the environment's branch or an upload that is kept; the newest when left out.",
       example: "4f0c9a1",
     }),
 });
@@ -125,7 +126,7 @@ function planOperation(context: KindContext): Operation {
           query.commit_hash !== undefined
             ? await fetchedCommit(context, { application, branch }, query.commit_hash, fetchOptions)
             : application.repository === null
-              ? await commitOf(context, application, branch, signal)
+              ? await commitOf(context, application, environment, signal)
               : await fetchSource(context, application, branch, fetchOptions);
         const plan = await planOfCommit(context, environment, application, hash);
         return { document: { data: renderPlan(hash, plan) } };

@@ -1,4 +1,4 @@
-// Takes uploaded sources: for a deployment, as a commit of the environment's branch, or for a plan alone.
+// Takes uploaded sources: for a deployment, as a commit beside the environment's branch, or for a plan alone.
 import { z } from "zod";
 import { ApiError, apiErrorOf, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { refuseRevoked } from "../../../api/auth/auth.ts";
@@ -6,8 +6,9 @@ import { replayedOr } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest, UploadBody } from "../../../api/operation/operation.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { Repository } from "../../../sources/repository.ts";
+import { newUploadRef } from "../../../sources/uploads.ts";
 import type { KindContext } from "../../kind.ts";
-import { refuseFullStorage } from "../../shared/quotas.ts";
+import { refuseFullStorage, storageExcess } from "../../shared/quotas.ts";
 import type { Made } from "../../shared/routed-resource.ts";
 import { deploy, lockDeployable } from "../deployments/create.ts";
 import { findDeployment, type Commit, type DeploymentRow } from "../deployments/store.ts";
@@ -17,12 +18,13 @@ import { recordRepository } from "../storage.ts";
 import { readCommit } from "./read-commit.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { withSourceFaults } from "./faults.ts";
+import { dropWhenFull, makeRoom, tidyUploads } from "./old-uploads.ts";
 import { planIn } from "./plan.ts";
 import type { SourceSlots } from "./slots.ts";
 
 /** The body of an upload. */
 export const archiveBody: UploadBody = {
-  description: "A tar of the source, plain or packed with gzip. Its files replace all files of the branch.",
+  description: "A tar of the source, plain or packed with gzip. Its files are all files of the deployment.",
   contentTypes: ["application/x-tar", "application/gzip"],
 };
 
@@ -43,8 +45,8 @@ export const uploadQuery = z.object({
 
 type UploadRequest = OperationRequest<unknown, z.output<typeof uploadQuery>, { id: string }>;
 
-/** The branch of a repository that has nothing but the upload. */
-const ONLY_REF = "refs/heads/upload";
+/** The ref of a repository that has nothing but the upload. */
+const ONLY_REF = "refs/pilvi/upload";
 
 /**
  * Makes a commit of the upload, and deploys it.
@@ -63,26 +65,39 @@ async function deployArchive(
   slots: SourceSlots,
   request: UploadRequest,
 ): Promise<Made<DeploymentRow>> {
-  const { db, quotas } = context;
-  const { principal, params } = request;
-  const { organizationId } = principal;
-  // What would be refused after the upload is refused before it.
-  const environment = await db.begin(async (tx) => {
-    await refuseFullStorage(tx, quotas, principal, "source");
-    return await lockDeployable(tx, organizationId, params.id);
-  });
+  const { db } = context;
+  const { organizationId } = request.principal;
+  const environment = await deployable(context, request);
   const application = await uploadable(context, organizationId, environment);
   const commit = await slots.run(organizationId, () =>
     withSourceFaults(() => commitUpload(context, request, environment)),
   );
   try {
-    return await deploy(context, request, { commit, releaseOf: null, branch: environment.branch });
+    const made = await deploy(context, request, { commit, releaseOf: null, branch: environment.branch });
+    tidyUploads(context, await context.repositories.of(application.id), application.id);
+    return made;
   } catch (error) {
     // The application may have been deleted during the upload, which then has made its repository anew.
     if ((await loadApplication(db, application.id)) === undefined)
       await context.repositories.remove(application.id);
     throw error;
   }
+}
+
+/** What would be refused after the upload is refused before it. @throws ApiError 404, 409 or 422. */
+async function deployable(
+  context: KindContext,
+  { principal, params: { id } }: UploadRequest,
+): Promise<EnvironmentRow> {
+  const { db, quotas, repositories } = context;
+  const { organizationId } = principal;
+  const found = await findEnvironment(db, organizationId, id);
+  if (found !== undefined && (await storageExcess(db, quotas, organizationId)) !== null)
+    makeRoom(context, await repositories.of(found.applicationId), found.applicationId);
+  return await db.begin(async (tx) => {
+    await refuseFullStorage(tx, quotas, principal, "source");
+    return await lockDeployable(tx, organizationId, id);
+  });
 }
 
 /** The plan of an upload, of which nothing is kept. @throws ApiError as `deployUpload`. */
@@ -133,12 +148,13 @@ async function uploadable(
 async function commitUpload(
   context: KindContext,
   request: UploadRequest,
-  { applicationId, branch }: EnvironmentRow,
+  { id, applicationId, branch }: EnvironmentRow,
 ): Promise<Commit> {
-  const { db, repositories, log } = context;
+  const { db, repositories } = context;
   const archive = archiveOf(request);
   const repository: Repository = await repositories.of(applicationId);
-  const ref = `refs/heads/${branch}`;
+  await dropWhenFull(context, repository, applicationId);
+  const ref = newUploadRef(id, await repository.resolve(`refs/heads/${branch}`));
   const hash = await repository.commitUpload(archive, ref, textOf(request), {
     signal: request.signal,
     // An upload may take long enough for its token to be revoked meanwhile.
@@ -151,9 +167,6 @@ async function commitUpload(
     readCommit(repository, hash),
     recordRepository(context, applicationId),
   ]);
-  repository
-    .tidy()
-    .catch((error: unknown) => log.warn({ error, applicationId }, "a repository could not be packed"));
   return commit;
 }
 
