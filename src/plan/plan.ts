@@ -17,6 +17,7 @@ import { procfileDraft } from "./procfile.ts";
 import { RailpackFile } from "./railpack.ts";
 import { checkedRoot, type PlanSettings, settingsDraft } from "./settings.ts";
 import type { SourceFiles } from "./source-files.ts";
+import { refuseSubmodule, sourceNotes } from "./source-notes.ts";
 import type { VersionRequest } from "./versions.ts";
 
 const DEFAULT = "default";
@@ -50,13 +51,14 @@ export async function planOf(
     railpack.runtime,
   );
   const drafts = [own, railpack.draft(detection), procfile, detection];
-  return checked(assemble(drafts, detection, folder));
+  return checked(assemble(drafts, detection, folder, await sourceNotes(source)));
 }
 
 async function openFolders(source: SourceFiles, root: string): Promise<[Folder, ...Folder[]]> {
   const folder = await Folder.open(source, root);
   if (root === "") return [folder];
   if (folder.isEmpty) {
+    refuseSubmodule(source, root);
     throw new PlanRefusal(`root_directory is ${quoted(root)}, and the repository has no such folder.`);
   }
   return [folder, await Folder.open(source, "")];
@@ -73,7 +75,7 @@ function ownVersion(name: VersionedRuntime, settings: PlanSettings): VersionRequ
   return null;
 }
 
-function assemble(drafts: Draft[], detection: Detection, folder: Folder): Plan {
+function assemble(drafts: Draft[], detection: Detection, folder: Folder, missing: string[]): Plan {
   const step = (name: "install" | "build" | "deploy"): PlannedCommands =>
     firstOf(drafts, name) ?? { commands: [], directory: folder.path, origin: DEFAULT };
   const { serving, start } = servingAndStart(drafts, detection);
@@ -94,7 +96,7 @@ function assemble(drafts: Draft[], detection: Detection, folder: Folder): Plan {
     serving,
     port: { value: null, origin: DEFAULT },
     healthPath: { value: health?.value ?? "/", origin: health?.origin ?? DEFAULT },
-    notes: notesOf(drafts, folder),
+    notes: notesOf(drafts, folder, missing),
   };
 }
 
@@ -120,9 +122,10 @@ function servingAndStart(
   );
 }
 
-function notesOf(drafts: Draft[], folder: Folder): string[] {
+function notesOf(drafts: Draft[], folder: Folder, missing: string[]): string[] {
   const container = folder.firstOf(...CONTAINER_FILES);
   const all = [
+    ...missing,
     ...drafts.flatMap(({ notes = [] }) => notes),
     ...(container === undefined ? [] : [`${container} is not used, since Pilvi runs without containers.`]),
   ];

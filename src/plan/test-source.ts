@@ -12,8 +12,12 @@ export const NO_SETTINGS: PlanSettings = {
   startCommand: null,
 };
 
-/** @param links paths that are links. */
-export function sourceOf(files: Record<string, string | Uint8Array>, links: string[] = []): SourceFiles {
+/** @param links paths that are links. @param submodules paths that are submodules. */
+export function sourceOf(
+  files: Record<string, string | Uint8Array>,
+  links: string[] = [],
+  submodules: string[] = [],
+): SourceFiles {
   const contents = new Map(
     Object.entries(files).map(([path, content]) => [
       path,
@@ -23,6 +27,7 @@ export function sourceOf(files: Record<string, string | Uint8Array>, links: stri
   const entries: SourceEntry[] = [
     ...[...contents].map(([path, { length: bytes }]) => ({ path, kind: "file" as const, bytes })),
     ...links.map((path) => ({ path, kind: "link" as const, bytes: 0 })),
+    ...submodules.map((path) => ({ path, kind: "submodule" as const, bytes: 0 })),
   ];
   return {
     entries,

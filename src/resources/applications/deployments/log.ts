@@ -64,9 +64,16 @@ function buildSteps(deployment: DeploymentRow, build: Build, lines: BuildLogLine
     step: step.name,
     status: statusOf(step, build),
     description: descriptionOf(step.name, deployment),
-    output: textOf(lines.filter((line) => line.step === step.name)),
+    output:
+      (step.name === "source" ? notesText(deployment) : "") +
+      textOf(lines.filter((line) => line.step === step.name)),
     ...timesOf(deployment, step.startedAt, durationOf(step)),
   }));
+}
+
+/** What the plan leaves out, such as submodules, a line each. */
+export function notesText({ plan }: Pick<DeploymentRow, "plan">): string {
+  return (plan?.notes ?? []).map((note) => `Note: ${note}\n`).join("");
 }
 
 function statusOf({ endedAt, exitCode }: BuildStep, { state }: Build): Step["status"] {

@@ -2,6 +2,7 @@
 import { isStillValid } from "../../../api/auth/auth.ts";
 import type { ProtocolRequest } from "../../../api/operation/protocol.ts";
 import type { KindContext } from "../../kind.ts";
+import { notesText } from "../deployments/log.ts";
 import { isEnd } from "../deployments/schema.ts";
 import { findDeployment, type DeploymentRow } from "../deployments/store.ts";
 import { urlOf } from "../environments/address.ts";
@@ -32,10 +33,12 @@ export async function* followDeployment(
   yield `Deploying ${commit?.hash.slice(0, 7) ?? ""} to ${environment.name}: ${url}\n`;
   const signal = AbortSignal.any([asked.request.signal, asked.closing, AbortSignal.timeout(FOLLOW_MS)]);
   let [row, reported, after]: [DeploymentRow | undefined, string, number] = [deployment, "", 0];
+  let notes = "";
   while (!signal.aborted) {
     const output = await readOutput(context, environment, id, after, signal);
     after = output.next;
     if (!(await isStillValid(context.db, asked.principal))) return yield revokedText(id);
+    if (notes === "") yield (notes = notesText(row));
     yield output.text;
     // The output of a build is shown before its end.
     if (row.status !== reported) yield `${row.status}\n`;
