@@ -4,6 +4,14 @@ import { CommandError } from "../failure.ts";
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** What nobody deploys on purpose, whether or not a `.gitignore` says so. */
+export const NEVER_DEPLOYED: readonly string[] = [".git", "node_modules", ".DS_Store"];
+
+/** Whether a path has such a name in it. */
+export function isNeverDeployed(path: string): boolean {
+  return path.split("/").some((name) => NEVER_DEPLOYED.includes(name));
+}
+
 /** Stands in a name for bytes that are no text. */
 const REPLACEMENT = "\u{FFFD}";
 

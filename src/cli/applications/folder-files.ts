@@ -2,14 +2,11 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { checkName } from "./file-names.ts";
-
-/** What nobody deploys on purpose, whether or not a file says so. */
-const ALWAYS = [".git", "node_modules", ".DS_Store"];
+import { checkName, NEVER_DEPLOYED } from "./file-names.ts";
 
 /** The patterns of all `.gitignore` files from the deployed folder down to one folder, the nearest last. */
 interface Rules {
-  patterns: string[];
+  patterns: readonly string[];
   ignore: Ignore;
 }
 
@@ -20,7 +17,7 @@ interface Rules {
  */
 export function filesOfFolder(folder: string, most: number): string[] {
   const found: string[] = [];
-  const rest = [{ path: folder, outer: rulesOf(ALWAYS) }];
+  const rest = [{ path: folder, outer: rulesOf(NEVER_DEPLOYED) }];
   for (let next = rest.pop(); next !== undefined && found.length <= most; next = rest.pop()) {
     const { path, outer } = next;
     const rules = withOwnRules(outer, path, relative(folder, path));
@@ -37,8 +34,8 @@ export function filesOfFolder(folder: string, most: number): string[] {
   return found.sort();
 }
 
-function rulesOf(patterns: string[]): Rules {
-  return { patterns, ignore: ignore({ ignorecase: false }).add(patterns) };
+function rulesOf(patterns: readonly string[]): Rules {
+  return { patterns, ignore: ignore({ ignorecase: false }).add([...patterns]) };
 }
 
 /** @param place the folder, relative to the deployed folder; empty for that folder itself. */

@@ -1,8 +1,10 @@
-// The files of a folder as git knows them: tracked files, and new files that nothing ignores.
+// The files of a folder as git knows them: tracked files, and new files that nothing ignores and that somebody may want to deploy.
 import { dirname, join } from "node:path";
-import { nameRefusal, statsOf, textOfName } from "./file-names.ts";
+import { isNeverDeployed, nameRefusal, statsOf, textOfName } from "./file-names.ts";
 
 const MAX_BYTES = 64 << 20;
+
+const UNTRACKED = "?".charCodeAt(0);
 
 /** Paths relative to the folder. */
 interface GitFiles {
@@ -68,7 +70,8 @@ async function entriesOf(folder: string, env: NodeJS.ProcessEnv): Promise<Set<st
       "--cached",
       "--others",
       "--exclude-standard",
-      "--deduplicate",
+      // A letter before each name, such as `?` for a file that is not tracked.
+      "-t",
       "-z",
     ],
     {
@@ -82,7 +85,7 @@ async function entriesOf(folder: string, env: NodeJS.ProcessEnv): Promise<Set<st
   );
   const [output, code] = await Promise.all([child.stdout.bytes(), child.exited]);
   if (code !== 0) return null;
-  return new Set(namesIn(output).flatMap((bytes) => entryOf(folder, bytes)));
+  return new Set(namesIn(output).flatMap((line) => entryOf(folder, line)));
 }
 
 /** The parts of a text that a zero byte ends. */
@@ -93,9 +96,14 @@ function namesIn(output: Uint8Array): Uint8Array[] {
   return names;
 }
 
-/** @throws CommandError for a name that is no text, unless nothing has it any more. */
-function entryOf(folder: string, bytes: Uint8Array): string[] {
+/**
+ * The path in a line such as `? web/new.html`; none for what nobody deploys on purpose, unless git tracks it.
+ * @throws CommandError for a name that is no text, unless nothing has it any more.
+ */
+function entryOf(folder: string, line: Uint8Array): string[] {
+  const bytes = line.subarray(2);
   const text = textOfName(bytes);
+  if (text !== undefined && line[0] === UNTRACKED && isNeverDeployed(text)) return [];
   // A repository that is not tracked has a slash at its end.
   if (text !== undefined) return [text.replace(/\/$/, "")];
   if (statsOf(Buffer.concat([Buffer.from(`${folder}/`), bytes])) === undefined) return [];

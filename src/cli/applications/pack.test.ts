@@ -139,6 +139,25 @@ describe("a working folder", () => {
     expect(omitted).toEqual(["vendor/missing"]);
   });
 
+  test("is packed without node_modules that git does not track, and with those that it tracks", async () => {
+    using folder = testFolder();
+    for (const name of [
+      "a",
+      "node_modules/x/index.js",
+      "web/node_modules/y/index.js",
+      "web/.DS_Store",
+      "b/x",
+    ])
+      await Bun.write(join(folder.path, name), "");
+    await Bun.write(join(folder.path, "kept/node_modules/z/index.js"), "");
+    run(folder.path, "git", "init", "--quiet");
+    run(folder.path, "git", "add", "kept");
+    run(join(folder.path, "node_modules/x"), "git", "init", "--quiet");
+    const { archive, omitted } = await packFolder(folder.path);
+    expect((await namesIn(archive())).sort()).toEqual(["a", "b/x", "kept/node_modules/z/index.js"]);
+    expect(omitted).toEqual([]);
+  });
+
   test("with a name that is no text is refused, unless the file is deleted or ignored", async () => {
     using folder = testFolder();
     const name = Buffer.concat([Buffer.from(`${folder.path}/caf`), Buffer.of(0xe9)]);
