@@ -1,6 +1,15 @@
 // A folder is packed with what git would take, with git and without.
 import { describe, expect, test } from "bun:test";
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { filesOfFolder } from "./folder-files.ts";
@@ -16,7 +25,7 @@ async function fill(folder: string): Promise<void> {
     ".gitignore": "*.log\n/dist/\nsecrets/*\n!secrets/example\nIcon?\nout/\n",
     "package.json": "{}",
     "-x": "a name like an option",
-    "a\nb": "a name with a line feed",
+    "a  b": "a name with spaces",
     "debug.log": "",
     "dist/app.js": "",
     "src/dist/app.js": "",
@@ -42,7 +51,7 @@ async function fill(folder: string): Promise<void> {
 const EXPECTED = [
   "-x",
   ".gitignore",
-  "a\nb",
+  "a  b",
   "icons/a.svg",
   "link",
   "package.json",
@@ -79,9 +88,7 @@ describe("a working folder", () => {
     expect(filesOfFolder(folder.path, 100)).toEqual(EXPECTED);
     const packed = await packFolder(folder.path);
     expect(packed.files).toBe(EXPECTED.length);
-    expect((await namesIn(packed.archive())).sort()).toEqual(
-      EXPECTED.flatMap((name) => name.split("\n")).sort(),
-    );
+    expect((await namesIn(packed.archive())).sort()).toEqual(EXPECTED);
   });
 
   test("with git has the same files, new ones as well, without deleted files", async () => {
@@ -93,9 +100,7 @@ describe("a working folder", () => {
     unlinkSync(join(folder.path, "gone"));
     const packed = await packFolder(folder.path);
     expect(packed.files).toBe(EXPECTED.length);
-    expect((await namesIn(packed.archive())).sort()).toEqual(
-      EXPECTED.flatMap((name) => name.split("\n")).sort(),
-    );
+    expect((await namesIn(packed.archive())).sort()).toEqual(EXPECTED);
   });
 
   test("with a folder in the place of a tracked file, or a file in that of a folder, has what is there", async () => {
@@ -156,6 +161,27 @@ describe("a working folder", () => {
     const { archive, omitted } = await packFolder(folder.path);
     expect((await namesIn(archive())).sort()).toEqual(["a", "b/x", "kept/node_modules/z/index.js"]);
     expect(omitted).toEqual([]);
+  });
+
+  test.each([true, false])("beyond the bounds of Pilvi is refused by the name (git: %p)", async (isGit) => {
+    for (const [name, refusal] of [
+      ["a\nb", String.raw`"a\nb" has a control character in its name`],
+      [`${"d/".repeat(40)}x`, `${"d/".repeat(40)}x is in more than 39 folders`],
+      [`${"d".repeat(250)}/`.repeat(4) + "x", "has a path of more than 1000 bytes"],
+    ] as const) {
+      using folder = testFolder();
+      await Bun.write(join(folder.path, name), "");
+      if (isGit) run(folder.path, "git", "init", "--quiet");
+      await expect(packFolder(folder.path)).rejects.toThrow(refusal);
+    }
+    using folder = testFolder();
+    if (isGit) run(folder.path, "git", "init", "--quiet");
+    await Bun.write(join(folder.path, "large"), "");
+    truncateSync(join(folder.path, "large"), (256 << 20) + 1);
+    await expect(packFolder(folder.path)).rejects.toThrow("large is larger than 256 MiB");
+    truncateSync(join(folder.path, "large"), 256 << 20);
+    await Bun.write(join(folder.path, `${"d/".repeat(39)}x`), "");
+    expect((await packFolder(folder.path)).files).toBe(2);
   });
 
   test("with a name that is no text is refused, unless the file is deleted or ignored", async () => {

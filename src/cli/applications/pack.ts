@@ -6,9 +6,14 @@ import { filesOfFolder } from "./folder-files.ts";
 import { filesOfGit } from "./git-files.ts";
 
 /** The most that Pilvi takes; to find out here is sooner. */
-const [MAX_FILES, MAX_BYTES] = [50_000, 1 << 30];
+const [MAX_FILES, MAX_BYTES, MAX_FILE_BYTES] = [50_000, 1 << 30, 256 << 20];
+
+/** The same of a path: folders within each other, and bytes. */
+const [MAX_FOLDERS, MAX_PATH_BYTES] = [39, 1_000];
 
 const BYTES_OF_A_MEBIBYTE = 1 << 20;
+
+const CONTROL = /\p{Cc}/u;
 
 /** A folder on its way. */
 interface Packed {
@@ -33,6 +38,7 @@ export async function packFolder(folder: string): Promise<Packed> {
   const { names, omitted } = await filesToPack(folder);
   const sizes = names.map((name) => sizeOf(folder, name));
   const present = names.filter((_, at) => sizes[at] !== undefined);
+  for (const [at, name] of names.entries()) checkFile(name, sizes[at]);
   const bytes = sizes.reduce<number>((sum, size = 0) => sum + size, 0);
   checkAmount(folder, present.length, bytes);
   return { files: present.length, bytes, omitted, archive: () => pack(folder, present) };
@@ -53,6 +59,24 @@ function sizeOf(folder: string, name: string): number | undefined {
   const stats = statsOf(join(folder, name));
   if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) return undefined;
   return stats.isFile() ? stats.size : 0;
+}
+
+/** @throws CommandError for a file that Pilvi does not take. */
+function checkFile(name: string, bytes: number | undefined): void {
+  const fault = bytes === undefined ? undefined : faultOf(name, bytes);
+  if (fault === undefined) return;
+  const shown = CONTROL.test(name) ? JSON.stringify(name) : name;
+  throw new CommandError(
+    `${shown} ${fault}, and Pilvi does not take it. Change that, or leave it out with a .gitignore.`,
+  );
+}
+
+function faultOf(name: string, bytes: number): string | undefined {
+  if (CONTROL.test(name)) return "has a control character in its name";
+  if (Buffer.byteLength(name) > MAX_PATH_BYTES) return `has a path of more than ${MAX_PATH_BYTES} bytes`;
+  if (name.split("/").length - 1 > MAX_FOLDERS) return `is in more than ${MAX_FOLDERS} folders`;
+  if (bytes > MAX_FILE_BYTES) return `is larger than ${MAX_FILE_BYTES / BYTES_OF_A_MEBIBYTE} MiB`;
+  return undefined;
 }
 
 function checkAmount(folder: string, files: number, bytes: number): void {
