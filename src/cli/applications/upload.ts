@@ -2,9 +2,13 @@
 import type { NewUpload } from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { isNeverDeployed } from "./file-names.ts";
 import { packFolder } from "./pack.ts";
 
 const REDRAW_MS = 100;
+
+/** Stands after the message of the latest commit where the folder has other files than that commit. */
+const CHANGED = " (with changes)";
 
 /** Facts about the latest commit of a folder, for the commit that an upload becomes. */
 interface Facts {
@@ -91,10 +95,27 @@ function factsOf(folder: string): Facts {
   if (exitCode !== 0) return {};
   const [message = "", authorName = "", authorEmail = ""] = stdout.toString().split("\n");
   return {
-    ...(message !== "" && { message: message.slice(0, 1000) }),
+    ...(message !== "" && { message: message.slice(0, 1000) + (isChanged(folder) ? CHANGED : "") }),
     ...(authorName.trim() !== "" && { authorName: authorName.trim().slice(0, 200) }),
     ...(authorEmail.trim() !== "" && { authorEmail: authorEmail.trim().slice(0, 200) }),
   };
+}
+
+/** Whether a folder has other files to deploy than its latest commit. */
+function isChanged(folder: string): boolean {
+  const argv = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain", "-z"];
+  const { stdout, exitCode } = Bun.spawnSync(
+    [...argv, "--no-renames", "--untracked-files=normal", "--", "."],
+    { cwd: folder, stdin: "ignore", stderr: "ignore" },
+  );
+  const lines = stdout.toString().split("\0").slice(0, -1);
+  return exitCode === 0 && lines.some(isChange);
+}
+
+/** A line such as `?? web/new.html`. The link of a folder is never deployed either. */
+function isChange(line: string): boolean {
+  const path = line.slice(3);
+  return !line.startsWith("??") || !(isNeverDeployed(path) || /(?:^|\/)\.pilvi\//.test(path));
 }
 
 /** An amount of bytes in words. */
