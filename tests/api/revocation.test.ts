@@ -193,7 +193,7 @@ describe("a request whose body comes after the revocation", () => {
     await owner.send("DELETE", `/tokens/${token.id}`);
     expect(await send()).toBe("401");
     const repository = await api.context.repositories.of(id);
-    expect(await repository.resolve("refs/heads/main")).toBeNull();
+    expect(await repository.uploads()).toEqual([]);
     expect(await deploymentsOf(api, environmentId)).toEqual([]);
   });
 });
