@@ -203,7 +203,7 @@ export class Repository {
   }
 
   /** Drops uploads, whose files go with the garbage. */
-  dropUploads(uploads: readonly StoredUpload[]): Promise<void> {
+  dropUploads(uploads: readonly Pick<StoredUpload, "ref">[]): Promise<void> {
     return this.#writing.run(async () => {
       if (this.isRemoved || uploads.length === 0) return;
       await this.#storage.removeStaleLock();

@@ -165,6 +165,29 @@ describe("an upload", () => {
     expect(await deploymentsOf(api, environmentId)).toHaveLength(1);
   });
 
+  test("whose environment has another branch at its end is refused and leaves nothing", async () => {
+    const { id, environmentId } = await newApplication(api);
+    const bytes = tarOf(SOURCE);
+    const { promise: isChanged, resolve: goOn } = Promise.withResolvers<void>();
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(bytes.slice(0, 700));
+        await isChanged;
+        controller.enqueue(bytes.slice(700));
+        controller.close();
+      },
+    });
+    const headers = { "content-type": "application/x-tar" };
+    const path = `/api/environments/${environmentId}/uploads`;
+    const sent = api.request(path, { method: "POST", body, headers });
+    const repository = await api.context.repositories.of(id);
+    await until("git runs", () => importsOf(repository.path) > 0);
+    await changeEnvironment(api, environmentId, { branch: "next" });
+    goOn();
+    expect((await sent).status).toBe(409);
+    expect(await repository.uploads()).toEqual([]);
+  });
+
   test("that waits while its application is deleted leaves no repository", async () => {
     const { id, environmentId } = await newApplication(api);
     const [first] = await Promise.all([

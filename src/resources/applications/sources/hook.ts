@@ -29,7 +29,7 @@ export function hookOperation(context: KindContext): AnyOperation {
     tag: "Deployments",
     summary: "Deploy by a hook",
     description:
-      "Deploys the newest commit of the environment's branch, or a given commit. The address, which `meta.deploy_hook_url` of the environment has, is the only credential; turning the hook off and on again gives it a new one.",
+      "Deploys the newest commit of the environment, or a given commit as `POST /environments/{id}/deployments` does. The address, which `meta.deploy_hook_url` of the environment has, is the only credential; turning the hook off and on again gives it a new one.",
     ability: null,
     isOpen: true,
     params: z.object({

@@ -69,14 +69,16 @@ async function deployArchive(
   const { organizationId } = request.principal;
   const environment = await deployable(context, request);
   const application = await uploadable(context, organizationId, environment);
-  const commit = await slots.run(organizationId, () =>
+  const { repository, ref, commit } = await slots.run(organizationId, () =>
     withSourceFaults(() => commitUpload(context, request, environment)),
   );
   try {
     const made = await deploy(context, request, { commit, releaseOf: null, branch: environment.branch });
-    tidyUploads(context, await context.repositories.of(application.id), application.id);
+    tidyUploads(context, repository, application.id);
     return made;
   } catch (error) {
+    // After any other failure, the deployment may have begun.
+    if (error instanceof ApiError) await repository.dropUploads([{ ref }]);
     // The application may have been deleted during the upload, which then has made its repository anew.
     if ((await loadApplication(db, application.id)) === undefined)
       await context.repositories.remove(application.id);
@@ -149,10 +151,10 @@ async function commitUpload(
   context: KindContext,
   request: UploadRequest,
   { id, applicationId, branch }: EnvironmentRow,
-): Promise<Commit> {
+): Promise<{ repository: Repository; ref: string; commit: Commit }> {
   const { db, repositories } = context;
   const archive = archiveOf(request);
-  const repository: Repository = await repositories.of(applicationId);
+  const repository = await repositories.of(applicationId);
   await dropWhenFull(context, repository, applicationId);
   const ref = newUploadRef(id, await repository.resolve(`refs/heads/${branch}`));
   const hash = await repository.commitUpload(archive, ref, textOf(request), {
@@ -167,7 +169,7 @@ async function commitUpload(
     readCommit(repository, hash),
     recordRepository(context, applicationId),
   ]);
-  return commit;
+  return { repository, ref, commit };
 }
 
 function archiveOf({ upload }: UploadRequest): ReadableStream<Uint8Array> {
