@@ -22,6 +22,8 @@ export const PLAN_BOUNDS = {
   note: 500,
   /** Characters of a path below the source. */
   path: 1_000,
+  /** Characters of the path of a public folder below the source. */
+  served: 255,
   /** Runtimes beside the main runtime. */
   tools: 4,
 } as const;
@@ -104,8 +106,9 @@ export const planSchema = z.strictObject({
     value: z.nullable(z.int().check(z.minimum(1), z.maximum(65_535))),
     origin,
   }),
+  /** The path that has to answer below 500; null where an open port is enough. */
   healthPath: z.strictObject({
-    value: z.string().check(z.regex(/^\/[!-~]*$/), z.maxLength(500)),
+    value: z.nullable(z.string().check(z.regex(/^\/[!-~]*$/), z.maxLength(500))),
     origin,
   }),
   /** What the repository asks for and the plan leaves out, as sentences. */

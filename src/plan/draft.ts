@@ -21,7 +21,8 @@ export interface Draft {
   start?: Sourced<string>;
   processes?: PlannedProcess[];
   serving?: PlannedServing;
-  healthPath?: Sourced<string>;
+  /** Null where an open port is enough. */
+  healthPath?: Sourced<string | null>;
   notes?: string[];
 }
 

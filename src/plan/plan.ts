@@ -10,11 +10,13 @@ import {
 import { readAs } from "../contracts/read.ts";
 import { storable } from "../lib/storable.ts";
 import { CONTAINER_FILES, detect } from "./detect/detect.ts";
+import { isPhp } from "./detect/php.ts";
 import { commandsIn, type Detection, type Draft, firstOf } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { procfileDraft } from "./procfile.ts";
 import { RailpackFile } from "./railpack.ts";
+import { ownMode, ownServing, servingAndStart, startNotes } from "./serving.ts";
 import { checkedRoot, type PlanSettings, settingsDraft } from "./settings.ts";
 import type { SourceFiles } from "./source-files.ts";
 import { refuseSubmodule, sourceNotes } from "./source-notes.ts";
@@ -39,6 +41,7 @@ export async function planOf(
   const railpack = RailpackFile.read(folder);
   const procfile = procfileDraft(folder);
   const files = [railpack.draft({}), procfile];
+  const mode = ownMode(settings, isPhp(folder));
   const detection = detect(
     {
       folders,
@@ -46,11 +49,17 @@ export async function planOf(
       versionOf: (name) => ownVersion(name, settings) ?? railpack.version(name),
       buildCommands: own.build?.commands ?? [],
       commands: commandsIn([own, ...files]),
-      hasStart: firstOf([own, ...files], "start") !== undefined,
+      hasStart: mode !== null || firstOf([own, ...files], "start") !== undefined,
+      isStatic: mode === "static",
     },
     railpack.runtime,
   );
-  const drafts = [own, railpack.draft(detection), procfile, detection];
+  const serving = ownServing(settings, detection);
+  const ordered = {
+    ...own,
+    ...(serving !== undefined && { serving, notes: startNotes(own, serving) }),
+  };
+  const drafts = [ordered, railpack.draft(detection), procfile, detection];
   return checked(assemble(drafts, detection, folder, await sourceNotes(source)));
 }
 
@@ -95,31 +104,9 @@ function assemble(drafts: Draft[], detection: Detection, folder: Folder, missing
     processes: firstOf(drafts, "processes") ?? [],
     serving,
     port: { value: null, origin: DEFAULT },
-    healthPath: { value: health?.value ?? "/", origin: health?.origin ?? DEFAULT },
+    healthPath: health ?? { value: "/", origin: DEFAULT },
     notes: notesOf(drafts, folder, missing),
   };
-}
-
-/**
- * The way of serving and the start command belong together: whichever has the higher precedence decides.
- * @throws PlanRefusal when a process is to serve and nothing starts it.
- */
-function servingAndStart(
-  drafts: Draft[],
-  detection: Detection,
-): Pick<Draft, "start"> & Pick<Plan, "serving"> {
-  const start = firstOf(drafts, "start");
-  const decisive = drafts.find((draft) => draft.serving !== undefined || draft.start !== undefined);
-  if (decisive?.serving !== undefined) {
-    if (decisive.serving.mode !== "process") return { serving: decisive.serving };
-    if (start !== undefined) return { serving: decisive.serving, start };
-  } else if (start !== undefined) {
-    return { serving: { mode: "process", root: null, fallback: false, origin: start.origin }, start };
-  }
-  throw new PlanRefusal(
-    `Nothing starts this ${detection.framework ?? detection.language ?? ""} application`.replace("  ", " ") +
-      "; set start_command, or add a line `web: …` to a Procfile.",
-  );
 }
 
 function notesOf(drafts: Draft[], folder: Folder, missing: string[]): string[] {

@@ -1,10 +1,13 @@
 // What an environment and its application say about a plan, before the files of the source.
-import { PLAN_BOUNDS, type PlannedCommands } from "../contracts/plan.ts";
+import { PLAN_BOUNDS, type PlannedCommands, type PlannedServing } from "../contracts/plan.ts";
 import { checkCommand, commandLines } from "./commands.ts";
 import type { Draft } from "./draft.ts";
 import { PlanRefusal } from "./faults.ts";
 
 const ORIGIN = "environment";
+
+/** The health check that asks for no path. */
+const OPEN_PORT = "port";
 
 /** Null leaves a field to the repository; an empty text means that there is nothing to do. */
 export interface PlanSettings {
@@ -17,11 +20,16 @@ export interface PlanSettings {
   deployCommand: string | null;
   /** An empty text leaves the start to the repository. */
   startCommand: string | null;
+  /** A path, or `port` where an open port is enough. */
+  healthPath: string | null;
+  servingMode: PlannedServing["mode"] | null;
+  /** The public folder, relative to the root directory. */
+  servingRoot: string | null;
 }
 
 /** @throws PlanRefusal when a field is out of its bounds. */
 export function settingsDraft(settings: PlanSettings): Draft {
-  const { startCommand } = settings;
+  const { startCommand, healthPath } = settings;
   const [build, deploy] = (["build", "deploy"] as const).map((step) => stepOf(step, settings));
   return {
     ...(build !== undefined && { build }),
@@ -30,6 +38,12 @@ export function settingsDraft(settings: PlanSettings): Draft {
       startCommand.trim() !== "" && {
         start: { value: checkCommand(startCommand.trim(), "start_command"), origin: ORIGIN },
       }),
+    ...(healthPath !== null && {
+      healthPath: {
+        value: healthPath === OPEN_PORT ? null : healthPath,
+        origin: `${ORIGIN}: health_path`,
+      },
+    }),
   };
 }
 
@@ -40,17 +54,22 @@ function stepOf(step: "build" | "deploy", settings: PlanSettings): PlannedComman
   return { commands, directory: settings.rootDirectory, origin: ORIGIN };
 }
 
+/** @throws PlanRefusal when it is no folder of the repository. */
+export function checkedRoot(path: string): string {
+  return innerFolder(path, "root_directory must be a folder of the repository, such as apps/web.");
+}
+
 /**
  * A folder below another, without a way out of it.
- * @throws PlanRefusal that names the field of the API.
+ * @throws PlanRefusal with the sentence.
  */
-export function checkedRoot(path: string): string {
+export function innerFolder(path: string, refusal: string): string {
   const names = path.split("/").filter((name) => name !== "" && name !== ".");
   const isFine =
     !path.startsWith("/") &&
     path.length <= PLAN_BOUNDS.path &&
     !names.includes("..") &&
     !/\p{Cc}/u.test(path);
-  if (!isFine) throw new PlanRefusal("root_directory must be a folder of the repository, such as apps/web.");
+  if (!isFine) throw new PlanRefusal(refusal);
   return names.join("/");
 }

@@ -10,6 +10,9 @@ export const NO_SETTINGS: PlanSettings = {
   buildCommand: null,
   deployCommand: null,
   startCommand: null,
+  healthPath: null,
+  servingMode: null,
+  servingRoot: null,
 };
 
 /** @param links paths that are links. @param submodules paths that are submodules. */

@@ -180,6 +180,24 @@ test("environments purge-edge-cache says what it has done", async () => {
   expect(io.stdout).toBe("Purged the edge cache of production.\n");
 });
 
+test.each([
+  [
+    ["--health-path", "/up", "--serving-mode", "php", "--serving-root", "www"],
+    { health_path: "/up", serving_mode: "php", serving_root: "www" },
+  ],
+  [["--static-root", "build"], { serving_mode: "static", serving_root: "build" }],
+  [["--static-root", "", "--health-path", ""], { health_path: null, serving_mode: null, serving_root: null }],
+])("environments update with %j sends %j", async (options, change) => {
+  const url = serve({
+    ...named,
+    [`GET ${environmentPath}`]: one(environment),
+    [`PATCH ${environmentPath}`]: one(environment),
+  });
+  const words = ["environments", "update", ENVIRONMENT_ID, "--app", APPLICATION_ID];
+  await runCommand(fakeIo(), url, ...words, ...options);
+  expect(bodies).toEqual([change]);
+});
+
 test("environments update sends what is named, and null for an empty command", async () => {
   const url = serve({
     ...named,

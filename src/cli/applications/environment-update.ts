@@ -1,5 +1,5 @@
 // `pilvi environments update`.
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { EnvironmentChange } from "../../sdk/index.ts";
 import { nameArgument, wholeNumber, withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
@@ -17,6 +17,10 @@ interface UpdateOptions extends AppOptions {
   startCommand?: string;
   nodeVersion?: string;
   buildVariables?: string[];
+  healthPath?: string;
+  servingMode?: string;
+  servingRoot?: string;
+  staticRoot?: string;
   hibernate?: boolean;
   sleepTimeout?: number;
   timeout?: number;
@@ -41,6 +45,7 @@ export function addEnvironmentUpdate(environments: Command, session: Session): v
     .command("update")
     .description("change an environment; what a build needs takes effect at the next deployment")
     .argument("<name-or-id>", nameArgument("environment"));
+  withPlan(command);
   withSettings(command);
   withJson(withApp(command)).action(async (nameOrId: string, options: UpdateOptions) => {
     const change = changeOf(options);
@@ -57,13 +62,16 @@ export function addEnvironmentUpdate(environments: Command, session: Session): v
   command.addHelpText("after", `\n${BOTS}`);
   withExamples(command, [
     "pilvi environments update production --build-command 'npm run build'",
+    "pilvi environments update production --static-root build",
+    "pilvi environments update production --health-path /up",
     "pilvi environments update staging --hibernate --sleep-timeout 10",
     "pilvi environments update production --block-bots ai_crawler,ai_search",
     "pilvi environments update production --under-attack",
   ]);
 }
 
-function withSettings(command: Command): void {
+/** Options for what a build needs. */
+function withPlan(command: Command): void {
   command
     .option("--name <name>", "1 to 40 letters, digits, spaces, underscores and hyphens")
     .option("--branch <branch>", "the branch whose commits it deploys")
@@ -72,6 +80,19 @@ function withSettings(command: Command): void {
     .option("--start-command <command>", "starts the application; as with the others, empty is the plan's")
     .option("--node-version <version>", "20, 22 or 24; an empty text leaves it to the plan")
     .option("--build-variables <names>", "variables that builds get too; with commas between", words)
+    .option("--health-path <path>", "what has to answer below 500, such as /up; `port` for an open port")
+    .option("--serving-mode <mode>", "process, static or php; an empty text leaves it to the plan")
+    .option("--serving-root <folder>", "the public folder; an empty text leaves it to the plan")
+    .addOption(
+      new Option(
+        "--static-root <folder>",
+        "serve the files of this folder, which the build makes; an empty text leaves it to the plan",
+      ).conflicts(["servingMode", "servingRoot"]),
+    );
+}
+
+function withSettings(command: Command): void {
+  command
     .option("--hibernate", "let it sleep when nobody uses it")
     .option("--no-hibernate", "keep it awake")
     .option("--sleep-timeout <minutes>", "after how long without a request it sleeps", wholeNumber)
@@ -93,6 +114,11 @@ function planned(text: string | undefined): string | null | undefined {
   return text === "" ? null : text;
 }
 
+/** A folder of files is served whatever the plan would do. */
+function staticMode(root: string | undefined): string | undefined {
+  return root === undefined || root === "" ? root : "static";
+}
+
 function changeOf(options: UpdateOptions) {
   return {
     name: options.name,
@@ -102,6 +128,9 @@ function changeOf(options: UpdateOptions) {
     start_command: planned(options.startCommand),
     node_version: planned(options.nodeVersion),
     build_variables: options.buildVariables,
+    health_path: planned(options.healthPath),
+    serving_mode: planned(staticMode(options.staticRoot) ?? options.servingMode),
+    serving_root: planned(options.staticRoot ?? options.servingRoot),
     uses_hibernation: options.hibernate,
     sleep_timeout: options.sleepTimeout,
     timeout: options.timeout,

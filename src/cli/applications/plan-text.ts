@@ -16,7 +16,7 @@ export function planText({ data: { attributes: plan } }: PlanDocument): string {
     ...plan.processes.map(({ name, command, origin }) => [`Process ${name}`, command, origin]),
     ...(plan.serving.root === null ? [] : [["Public folder", plan.serving.root || ".", plan.serving.origin]]),
     ["Port", plan.port.value === null ? "from PORT" : String(plan.port.value), plan.port.origin],
-    ["Health check", plan.health_path.value, plan.health_path.origin],
+    ["Health check", plan.health_path.value ?? "an open port", plan.health_path.origin],
   ];
   const notes = plan.notes.map((note) => `Note: ${note}\n`).join("");
   return table([["PART", "VALUE", "ORIGIN"], ...rows]) + notes;

@@ -41,7 +41,7 @@ export function stepFailure(spec: BuildSpec, step: string, exitCode: number | nu
 
 /** The build made nothing at the place that is to be served. */
 export function servedFailure(served: string): BuildFailure {
-  const message = `The build made no files in ${served}, the folder that its plan serves. Have it write its files there, or set a start command that serves them from elsewhere.`;
+  const message = `The build made no files in ${served}, the folder that its plan serves. Have it write its files there, or set serving_root to the folder that has them.`;
   return new BuildFailure("step", message);
 }
 

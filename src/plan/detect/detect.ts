@@ -37,7 +37,7 @@ export const CONTAINER_FILES = ["Dockerfile", "Containerfile", "docker-compose.y
 export function detect(input: DetectionInput, demand: RuntimeDemand | null): Detection {
   const [folder] = input.folders;
   const packageJson = PackageJson.read(folder);
-  const name = demand?.value ?? guess(folder, packageJson, input.hasStart);
+  const name = demand?.value ?? guess(input, packageJson);
   switch (name) {
     case "node":
     case "bun":
@@ -60,9 +60,8 @@ export function detect(input: DetectionInput, demand: RuntimeDemand | null): Det
 }
 
 function guess(
-  folder: Folder,
+  { folders: [folder], hasStart, isStatic }: DetectionInput,
   packageJson: PackageJson | undefined,
-  hasStart: boolean,
 ): RuntimeName | undefined {
   if (isDeno(folder) && packageJson === undefined) return "deno";
   if (isPhp(folder)) return "php";
@@ -70,7 +69,7 @@ function guess(
   if (packageJson !== undefined) return "node";
   if (folder.has("bunfig.toml")) return "bun";
   if (folder.has("deno.lock")) return "deno";
-  if (staticRoot(folder) !== undefined && !hasStart) return "static";
+  if (isStatic || (staticRoot(folder) !== undefined && !hasStart)) return "static";
   return hasStart ? "command" : undefined;
 }
 

@@ -21,8 +21,10 @@ export interface DetectionInput {
   buildCommands: readonly string[];
   /** All commands that other origins name. */
   commands: readonly string[];
-  /** Whether another origin says how the application starts, so that detection need not. */
+  /** Whether another origin says how the application starts or is served, so that detection need not. */
   hasStart: boolean;
+  /** Whether the environment has files served. */
+  isStatic: boolean;
 }
 
 /** Programs without a start script, as people name them; compiled files come before sources. */
@@ -51,7 +53,8 @@ export function detectNode(
   const found = framework?.serving(packageJson, folder) ?? {};
   const start = startOf(packageJson, manager, folder, isBun, found, label);
   const serving = servingOf(found, start, label);
-  if (start === undefined && serving === undefined && !input.hasStart) throw refusalOf(found, label);
+  if (start === undefined && serving === undefined && !input.hasStart)
+    throw refusalOf(found, label, build !== undefined);
   return {
     runtime: resolveVersion(
       name,
@@ -183,11 +186,14 @@ function servingOf(
   return { mode: "static", root: found.root, fallback: found.fallback ?? false, origin: detected(label) };
 }
 
-function refusalOf({ refusal }: FrameworkServing, label: string | null): PlanRefusal {
+function refusalOf({ refusal }: FrameworkServing, label: string | null, makesFiles: boolean): PlanRefusal {
+  const site = makesFiles
+    ? " For a site of files, set serving_root to the folder that its build makes, such as dist."
+    : "";
   const what = label === null ? "package.json" : `This ${label} application`;
   return new PlanRefusal(
     refusal ??
-      `${what} does not say how it starts; add a script \`start\` to package.json, a line \`web: …\` to a Procfile, or set start_command.`,
+      `${what} does not say how it starts; add a script \`start\` to package.json, a line \`web: …\` to a Procfile, or set start_command.${site}`,
   );
 }
 

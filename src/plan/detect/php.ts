@@ -56,7 +56,7 @@ export function detectPhp(input: DetectionInput): Detection {
   const root = publicRoot(folder, framework);
   if (root === undefined && !input.hasStart) {
     throw new PlanRefusal(
-      "This PHP application has no index.php at the top, in public, web, webroot or htdocs; set root_directory to the folder with it.",
+      "This PHP application has no index.php at the top, in public, web, webroot or htdocs; set serving_root to the folder with it.",
     );
   }
   const origin = detected(framework?.label ?? "PHP");

@@ -68,7 +68,7 @@ export async function ensureRoute(
 }
 
 /**
- * Asks the environment's address for a path.
+ * Asks the environment's address for a path. Without one, any answer of the release will do.
  * @throws PublicError when another instance answers than those at the ports, or none does.
  * @throws UnreachableError when the edge gives no answer, as right after its end.
  */
@@ -76,10 +76,11 @@ export async function ensureAnswered(
   { driver }: ServedHost,
   edge: EdgeSettings,
   environment: EnvironmentRow,
-  { path, ports }: { path: string; ports: readonly number[] },
+  { path: wanted, ports }: { path: string | null; ports: readonly number[] },
 ): Promise<void> {
   if (!environment.settings.uses_vanity_domain) return;
   const name = domainOf(environment, edge);
+  const path = wanted ?? "/";
   const askedAtMs = performance.now();
   const query = { name, path, timeoutSeconds: ANSWER_TIMEOUT_SECONDS };
   const seen = await driver.probeEdge(query).catch((error: unknown) => {
@@ -87,7 +88,8 @@ export async function ensureAnswered(
     if (performance.now() - askedAtMs >= ANSWER_TIMEOUT_SECONDS * 1_000) throw error;
     throw new UnreachableError("The edge did not answer.", error);
   });
-  if (seen.port !== null && ports.includes(seen.port) && seen.status < FIRST_FAILURE) return;
+  if (seen.port !== null && ports.includes(seen.port) && (wanted === null || seen.status < FIRST_FAILURE))
+    return;
   throw new PublicError(
     `The new release did not answer through the edge: its answer to ${path} was ${seen.status}.`,
   );

@@ -145,6 +145,9 @@ function withValue(field: Field, value: unknown): Field {
 const NULLABLE = new Set([
   "node_version",
   "php_version",
+  "health_path",
+  "serving_mode",
+  "serving_root",
   "firewall_rate_limit_level",
   "firewall_rate_limit_per_minute",
 ]);

@@ -20,6 +20,7 @@ import {
   type EnvironmentOrder,
   type EnvironmentRow,
 } from "./store.ts";
+import { servingFaults } from "./serving.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
 import type { Vault } from "../../../lib/secrets.ts";
@@ -127,6 +128,7 @@ async function check(
   if (order.settings.hibernation_wake_up_interval !== null && !order.settings.uses_hibernation) {
     errors.hibernation_wake_up_interval = ["An environment that does not hibernate is not woken."];
   }
+  Object.assign(errors, servingFaults(order.settings));
   if (!isDeepStrictEqual(errors, {})) throw invalid(errors);
 }
 

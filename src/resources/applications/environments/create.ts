@@ -13,6 +13,7 @@ import { insertInstance } from "../instances/store.ts";
 import { freeSlug, slugOf } from "../slug.ts";
 import { lockApplication } from "../store.ts";
 import type { NewEnvironment } from "./schema.ts";
+import { servingFaults } from "./serving.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 import { environmentsOf, findEnvironment, insertEnvironment, type EnvironmentRow } from "./store.ts";
 import { firstVariables, sealVariables } from "./variables.ts";
@@ -51,6 +52,8 @@ export async function createEnvironment(
         throw new ApiError(409, `An application has at most ${MAX_ENVIRONMENTS} environments.`);
       }
       if (others.some(({ name }) => name === body.name)) throw nameIsTaken(body.name);
+      const faults = servingFaults(body);
+      if (Object.keys(faults).length > 0) throw invalid(faults);
       const slugs = others.map(({ slug }) => slug);
       await insertNewEnvironment(tx, context, { id, application, ...body }, slugs);
       const event = { type: "created" as const, resource: environmentResourceOf({ id, name: body.name }) };
@@ -74,7 +77,7 @@ interface EnvironmentPlace extends NewEnvironment {
 export async function insertNewEnvironment(
   tx: Transaction,
   { vault }: KindContext,
-  { id, application, name, branch }: EnvironmentPlace,
+  { id, application, name, branch, ...settings }: EnvironmentPlace,
   slugs: readonly string[] = [],
 ): Promise<void> {
   const slug = freeSlug(slugOf(name, "environment"), slugs);
@@ -85,20 +88,19 @@ export async function insertNewEnvironment(
     slug,
     branch,
     vanityName: vanityName(application.slug, slug),
-    settings: DEFAULT_SETTINGS,
+    settings: { ...DEFAULT_SETTINGS, ...settings },
     sealedVariables: sealVariables(vault, id, firstVariables()),
     deployHook: null,
     databaseSchemaId: null,
     cacheId: null,
     websocketApplicationId: null,
   });
-  const settings = { size: DEFAULT_SIZE };
   await insertInstance(tx, {
     id: newId("inst"),
     environmentId: id,
     name: FIRST_INSTANCE,
     type: "app",
-    settings,
+    settings: { size: DEFAULT_SIZE },
   });
 }
 

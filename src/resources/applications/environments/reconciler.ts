@@ -256,7 +256,7 @@ async function startAndPromote(run: Run, order: Order, fitting: ApplicationProce
   await ensureRoute(host, edge, environment, routeOf(run, next));
   await failpoint("environment.routed");
   const ports = next.map(({ port }) => port);
-  await ensureAnswered(host, edge, environment, { path: order.spec.healthPath ?? "/", ports });
+  await ensureAnswered(host, edge, environment, { path: order.spec.healthPath, ports });
   await failpoint("environment.answered");
   await promote(run, order, next);
   return true;

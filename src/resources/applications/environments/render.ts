@@ -4,6 +4,7 @@ import { can, type Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
 import { domainOf, urlOf } from "./address.ts";
 import type { EnvironmentResource } from "./schema.ts";
+import { shownServing } from "./serving.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 import type { EnvironmentRow } from "./store.ts";
 import { hookPath } from "../sources/hook-secret.ts";
@@ -30,7 +31,7 @@ export function renderEnvironment(
       vanity_domain: domainOf(environment, context.edge),
       framework: plan?.framework ?? null,
       language: plan?.language ?? null,
-      serving: plan === null ? null : { mode: plan.serving.mode, root: plan.serving.root },
+      serving: shownServing(plan, settings),
       php_major_version: settings.php_version,
       ...plainSettings(settings),
       mailer: null,
@@ -72,6 +73,9 @@ function metaOf(
     isolation: seen?.isolation ?? null,
     build_variables: settings.build_variables ?? [],
     sleep_timeout: settings.sleep_timeout,
+    health_path: settings.health_path ?? null,
+    serving_mode: settings.serving_mode ?? null,
+    serving_root: settings.serving_root ?? null,
     uses_vanity_domain: settings.uses_vanity_domain,
     uses_purge_edge_cache_on_deploy: purgesOnDeploy(settings),
   };

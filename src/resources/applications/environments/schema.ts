@@ -5,6 +5,7 @@ import type { Isolation } from "../../../contracts/application.ts";
 import { botCategories } from "../../../contracts/edge-route.ts";
 import { createdAt } from "../../shared/fields.ts";
 import { colors, environmentSettings, phpVersions } from "./settings.ts";
+import { servingSettings } from "./serving.ts";
 import { environmentVariable } from "./variable-schema.ts";
 
 export const environmentStatuses = ["deploying", "running", "hibernating", "stopped", "deleting"] as const;
@@ -48,7 +49,9 @@ const attached = (what: string, example: string) =>
     });
 
 /** The body of `POST /applications/:id/environments`. */
-export const newEnvironment = z.object({ name, branch }).meta({ id: "NewEnvironment" });
+export const newEnvironment = z
+  .object({ name, branch, ...z.object(servingSettings).partial().shape })
+  .meta({ id: "NewEnvironment" });
 
 export type NewEnvironment = z.output<typeof newEnvironment>;
 
@@ -162,7 +165,11 @@ const attributes = z
     serving: z
       .object({ mode: z.string(), root: z.string().nullable() })
       .nullable()
-      .meta({ description: "Null before the first deployment.", example: { mode: "process", root: null } }),
+      .meta({
+        description:
+          "As the settings have it, or else the current release; null before the first deployment.",
+        example: { mode: "process", root: null },
+      }),
     build_command: z.string().nullable(),
     deploy_command: z.string().nullable(),
     start_command: z.string().nullable(),
@@ -241,6 +248,7 @@ export const environmentResource = z
           description: "Minutes without a request after which it sleeps, if it may.",
           example: 5,
         }),
+        ...servingSettings,
         uses_vanity_domain: z.boolean().meta({ description: "Whether its address is served." }),
         uses_purge_edge_cache_on_deploy: z
           .boolean()

@@ -7,6 +7,7 @@ import {
   rateLimits,
 } from "../../../contracts/edge-route.ts";
 import { longEnumerations } from "../../../api/operation/validation.ts";
+import { servingSettings, type ServingSettings } from "./serving.ts";
 import { variableKey } from "./variable-schema.ts";
 
 export const colors = ["blue", "green", "orange", "purple", "red", "yellow", "cyan", "gray"] as const;
@@ -57,6 +58,7 @@ export const environmentSettings = z.object({
   build_command: command("Makes the release, once for each deployment.", "npm run build"),
   deploy_command: command("Runs in the new release before it gets requests.", "npm run migrate"),
   start_command: command("Starts the application.", "node server.js"),
+  ...servingSettings,
   node_version: z
     .enum(nodeVersions)
     .nullable()
@@ -127,10 +129,16 @@ export const environmentSettings = z.object({
 });
 
 /** The settings of an environment as its row has them. */
-export interface EnvironmentSettings extends Omit<
-  z.output<typeof environmentSettings>,
-  "build_variables" | "firewall_under_attack_mode" | "uses_purge_edge_cache_on_deploy"
-> {
+export interface EnvironmentSettings
+  extends
+    Omit<
+      z.output<typeof environmentSettings>,
+      | keyof ServingSettings
+      | "build_variables"
+      | "firewall_under_attack_mode"
+      | "uses_purge_edge_cache_on_deploy"
+    >,
+    ServingSettings {
   /** Absent is none: an environment has them from its first change on. */
   build_variables?: string[];
   /** Absent is true: an environment has it from its first change on. */

@@ -41,7 +41,10 @@ const attributes = z
       origin,
     }),
     port: z.object({ value: z.int().nullable(), origin }),
-    health_path: z.object({ value: z.string(), origin }),
+    health_path: z.object({
+      value: z.string().nullable().meta({ description: "Null where an open port is enough.", example: "/" }),
+      origin,
+    }),
     notes: z.array(z.string()).meta({ description: "What the source asks for and the plan leaves out." }),
   })
   .meta({ id: "PlanAttributes" });

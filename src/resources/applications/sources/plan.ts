@@ -41,5 +41,8 @@ function settingsOf({ settings }: EnvironmentRow, { rootDirectory }: Application
     buildCommand: settings.build_command,
     deployCommand: settings.deploy_command,
     startCommand: settings.start_command,
+    healthPath: settings.health_path ?? null,
+    servingMode: settings.serving_mode ?? null,
+    servingRoot: settings.serving_root ?? null,
   };
 }
