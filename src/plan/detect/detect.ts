@@ -6,6 +6,7 @@ import type { Folder } from "../folder.ts";
 import { listText } from "../texts.ts";
 import { detectDeno, isDeno } from "./deno.ts";
 import { detectNode, type DetectionInput } from "./node.ts";
+import { frameworkOf } from "./node-frameworks.ts";
 import { PackageJson } from "./package-json.ts";
 import { detectPhp, isPhp } from "./php.ts";
 import { detectPython, isPython } from "./python.ts";
@@ -51,7 +52,9 @@ export function detect(input: DetectionInput, demand: RuntimeDemand | null): Det
     case "python":
       return detectPython(input);
     case "static":
-      return detectStatic(folder);
+      return isBuilt(input, packageJson)
+        ? detectBuiltSite(input, packageJson, demand?.origin ?? "default")
+        : detectStatic(folder);
     case "command":
       return plainDetection("command", demand?.origin ?? "default");
     case undefined:
@@ -78,6 +81,30 @@ function withoutPackageJson(input: DetectionInput, name: "node" | "bun"): Detect
   const [{ path }] = input.folders;
   const install = { commands: [], directory: path, origin: "default" };
   return { ...detectNode(input, PackageJson.empty(), name), install };
+}
+
+/** Whether npm or another manager of packages makes the files. */
+function isBuilt(
+  { commands }: DetectionInput,
+  packageJson: PackageJson | undefined,
+): packageJson is PackageJson {
+  return packageJson !== undefined && (packageJson.script("build") !== undefined || commands.length > 0);
+}
+
+/**
+ * Files that a build on Node.js or Bun makes, in the folder of its framework where it has one.
+ * @throws PlanRefusal when nothing names the folder.
+ */
+function detectBuiltSite(input: DetectionInput, packageJson: PackageJson, origin: string): Detection {
+  const [folder] = input.folders;
+  const detection = detectNode({ ...input, hasStart: true }, packageJson, null);
+  const { start: _start, serving: _serving, ...built } = detection;
+  const { root, fallback = false } = frameworkOf(packageJson)?.serving(packageJson, folder) ?? {};
+  if (root !== undefined) return { ...built, serving: { mode: "static", root, fallback, origin } };
+  if (input.hasStart) return built;
+  throw new PlanRefusal(
+    `${origin} asks for a site of files, and nothing names the folder that its build makes; set serving_root to it, such as dist.`,
+  );
 }
 
 function detectStatic(folder: Folder): Detection {
