@@ -8,7 +8,6 @@ const WANTED = [
   "railpack.json",
   "Procfile",
   "package.json",
-  "yarn.lock",
   ".nvmrc",
   ".node-version",
   ".bun-version",
@@ -43,9 +42,11 @@ const WANTED = [
 const CONFIGS =
   /^(?:next|nuxt|astro|svelte|vite|react-router|remix|gatsby|docusaurus)\.config\.(?:js|mjs|cjs|ts|mts)$/;
 
+/** Lock files of which a plan reads the version. */
+const LOCKS = ["pnpm-lock.yaml", "yarn.lock"] as const;
+
 /** Hints only: such a file counts as empty when it is too large to be read. */
 const HINTS = new Set([
-  "yarn.lock",
   "bootstrap/app.php",
   "main.ts",
   "server.ts",
@@ -87,11 +88,15 @@ export class Folder {
       for (let at = name.indexOf("/"); at >= 0; at = name.indexOf("/", at + 1))
         folders.add(name.slice(0, at));
     }
-    const isReadable = (name: string) => {
+    const isReadable = (most: number) => (name: string) => {
       const entry = kinds.get(name);
-      return entry?.kind === "file" && entry.bytes <= SOURCE_BOUNDS.file;
+      return entry?.kind === "file" && entry.bytes <= most;
     };
-    const names = [...WANTED, ...[...kinds.keys()].filter((name) => CONFIGS.test(name))].filter(isReadable);
+    const texted = [...WANTED, ...[...kinds.keys()].filter((name) => CONFIGS.test(name))];
+    const names = [
+      ...texted.filter(isReadable(SOURCE_BOUNDS.file)),
+      ...LOCKS.filter(isReadable(SOURCE_BOUNDS.lock)),
+    ];
     const contents = await source.read(names.map((name) => prefix + name));
     const texts = new Map(
       names.flatMap((name) => {
@@ -152,6 +157,11 @@ export class Folder {
       throw new SourceFault(entry.path, `has ${size}; Pilvi reads at most ${most}.`);
     }
     return undefined;
+  }
+
+  /** The text of a lock file; empty without a readable one. */
+  lockText(name: (typeof LOCKS)[number]): string {
+    return new TextDecoder().decode(this.#texts.get(name));
   }
 
   /** The settings of a framework, such as `next.config.mjs`; empty without a readable file. */

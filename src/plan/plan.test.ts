@@ -115,6 +115,18 @@ describe("a hostile source", () => {
     expect(made.start?.command).toBe("node a.js \ufffd");
   });
 
+  test("a lock file larger than other files still has its version, and a link or a larger one has none", async () => {
+    const files = { "package.json": '{"scripts":{"start":"node a.js"}}' };
+    const lock = "pnpm-lock.yaml";
+    const version = "lockfileVersion: '6.0'\n";
+    const large = await makePlan({ ...files, [lock]: version.padEnd(SOURCE_BOUNDS.file + 1, "#") });
+    expect(large.install.commands[0]).toEndWith(" pnpm@8");
+    const larger = await makePlan({ ...files, [lock]: version.padEnd(SOURCE_BOUNDS.lock + 1, "#") });
+    expect(larger.install.commands[0]).toEndWith(" pnpm@10");
+    const linked = await planOf(sourceOf(files, [lock]), NO_SETTINGS, AVAILABLE);
+    expect(linked.install.commands[0]).toEndWith(" pnpm@10");
+  });
+
   test("a link in the place of a file is a fault", async () => {
     const source = sourceOf(server, ["package.json"]);
     expect(await messageOf(planOf(source, NO_SETTINGS, AVAILABLE))).toBe(

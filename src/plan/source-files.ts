@@ -8,6 +8,8 @@ export const SOURCE_BOUNDS = {
   path: 1_000,
   /** Bytes of a file that a plan reads. */
   file: 1 << 20,
+  /** Bytes of a lock file that a plan reads. */
+  lock: 8 << 20,
 } as const;
 
 /** An entry of a source: a link and a submodule are never read. */

@@ -2,6 +2,7 @@
 import type { PlannedCommands } from "../../contracts/plan.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { Folder } from "../folder.ts";
+import { CLASSIC_YARN, isClassicYarn, pnpmVersion, yarnVersion } from "./manager-versions.ts";
 import { PackageJson } from "./package-json.ts";
 
 type ManagerName = "npm" | "pnpm" | "yarn" | "bun";
@@ -15,9 +16,6 @@ const LOCK_FILES: [file: string, name: ManagerName][] = [
   ["package-lock.json", "npm"],
   ["npm-shrinkwrap.json", "npm"],
 ];
-
-/** Versions that are brought when the repository names none. */
-const VERSIONS = { pnpm: "10", classicYarn: "1.22.22", yarn: "4" } as const;
 
 const NPM_OPTIONS = "--no-audit --no-fund";
 
@@ -88,12 +86,12 @@ function packageOf(
   version: string | undefined,
   home: Folder | undefined,
 ): string | undefined {
-  if (name === "pnpm") return `pnpm@${version ?? VERSIONS.pnpm}`;
+  if (name === "pnpm") return `pnpm@${version ?? pnpmVersion(home)}`;
   if (name !== "yarn") return undefined;
   // It runs the Yarn that a repository brings by `yarnPath`.
   return isClassicYarn(version, home)
-    ? `yarn@${version ?? VERSIONS.classicYarn}`
-    : `@yarnpkg/cli-dist@${version ?? VERSIONS.yarn}`;
+    ? `yarn@${version ?? CLASSIC_YARN}`
+    : `@yarnpkg/cli-dist@${version ?? yarnVersion(home)}`;
 }
 
 /** The folder is in the release, so that no start has to fetch the manager anew. */
@@ -101,13 +99,6 @@ function setupOf(packageName: string | undefined, folder: string): string[] {
   if (packageName === undefined) return [];
   const place = /^[\w./-]+$/.test(folder) ? folder : shellWord(folder);
   return [`npm install ${NPM_OPTIONS} --prefix=${place} ${packageName}`];
-}
-
-function isClassicYarn(version: string | undefined, home: Folder | undefined): boolean {
-  if (version !== undefined) return version.startsWith("1.");
-  return (
-    home === undefined || (!home.has(".yarnrc.yml") && !/^__metadata:/m.test(home.text("yarn.lock") ?? ""))
-  );
 }
 
 function installOf(
