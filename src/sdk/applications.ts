@@ -12,6 +12,7 @@ import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
 import { Environments } from "./environments.ts";
 import { newIdempotencyKey } from "./idempotency-key.ts";
+import { type NewUpload, type PlanDocument, sendUpload } from "./uploads.ts";
 
 /** The description of a new application. */
 export type NewApplication = NewApplicationBody;
@@ -37,6 +38,11 @@ export class Applications extends Collection<ApplicationKind> {
   /** The environments of the application with this id. */
   environments(id: string): Environments {
     return new Environments(this.connection, `${this.pathOf(id)}/environments`);
+  }
+
+  /** Reads what a deployment of a source in a new application would do; nothing is made, built or kept. */
+  async plan(upload: NewUpload): Promise<PlanDocument> {
+    return await sendUpload<PlanDocument>(this.connection, "/plans", upload);
   }
 
   /** Reads the sizes that an instance can have. */

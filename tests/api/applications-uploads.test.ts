@@ -236,6 +236,24 @@ describe("a plan", () => {
     expect(await deploymentsOf(api, environmentId)).toEqual([]);
   });
 
+  test("of an upload that belongs to no application makes none", async () => {
+    const before = await api.db`select id from applications`;
+    const response = await api.request("/api/plans", {
+      method: "POST",
+      body: tarOf(SOURCE),
+      headers: { "content-type": "application/x-tar" },
+    });
+    expect(response.status).toBe(200);
+    expect(await attributesOf(response)).toMatchObject({
+      runtime: { name: "node", version: "24.11.0" },
+      start: { command: "node server.js", origin: "package.json: scripts.start" },
+    });
+    expect(await api.db`select id from applications`).toEqual(before);
+    const refused = await upload(api, "/plans", [{ path: "railpack.json", content: "{" }]);
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors?.source?.[0]).toStartWith("railpack.json is no valid JSON");
+  });
+
   test("of the newest or a named commit follows the settings, and another hash is refused", async () => {
     const { environmentId } = await newApplication(api);
     const address = `/api/environments/${environmentId}/plan`;

@@ -230,38 +230,6 @@ test("a deployment that cannot be followed any more is named", async () => {
   });
 });
 
-function commands(...lines: string[]) {
-  return { commands: lines, directory: "", origin: "package.json" };
-}
-
-test("deploy --plan prints each part with its origin, and deploys nothing", async () => {
-  const attributes = {
-    root_directory: "",
-    language: "javascript",
-    framework: "express",
-    runtime: { name: "node", version: "24.11.0", origin: "default" },
-    tools: [],
-    install: commands("npm ci"),
-    build: commands("npm run build", "npm run more"),
-    deploy: commands(),
-    start: { command: "npm start", origin: "package.json: scripts.start" },
-    processes: [],
-    serving: { mode: "process", root: null, fallback: false, origin: "default" },
-    port: { value: null, origin: "default" },
-    health_path: { value: "/", origin: "default" },
-    notes: ["The Dockerfile is not used."],
-  };
-  const plan = { id: "4f0c9a1", type: "plans", attributes };
-  const url = serve({ ...routes(), [`POST ${environmentPath}/plans`]: one(plan) });
-  link(folder.path, url);
-  const io = fakeIo({ folder: folder.path });
-  await runCommand(io, url, "deploy", "--plan");
-  expect(io.stdout).toMatch(/^Runtime {7}node 24\.11\.0 {3}default$/m);
-  expect(io.stdout).toMatch(/^Build {9}npm run build {2}package\.json\n {14}npm run more$/m);
-  expect(io.stdout).toEndWith("Note: The Dockerfile is not used.\n");
-  expect(requests).not.toContain(`POST ${environmentPath}/uploads`);
-});
-
 test("a file that cannot be read ends the upload before Pilvi has the whole of it", async () => {
   const statuses: string[] = [];
   const url = serveWith(async (request) => {

@@ -85,6 +85,15 @@ export async function linkFolder(
   return { link: { ...link, folder: io.folder }, isNew: present === undefined };
 }
 
+/** The application that a deployment of the present folder would link it to; undefined where it would create one. */
+export async function applicationOfFolder(session: Session): Promise<ApplicationDocument | undefined> {
+  const { folder } = session.io;
+  checkLinkable(folder);
+  return isNameable(folder)
+    ? await applicationNamed(await session.client(), nameOfFolder(folder))
+    : undefined;
+}
+
 async function applicationNamed(client: PilviClient, name: string): Promise<ApplicationDocument | undefined> {
   for await (const { attributes, meta } of client.applications.all()) {
     if (attributes.name === name && meta.status !== "deleting")
@@ -106,7 +115,7 @@ async function confirmName({ io }: Session, name: string, exists: boolean): Prom
  * the second would be deployed over the application of the first.
  */
 function nameOfFolder(folder: string): string {
-  if (!/[\p{Script=Latin}0-9]/u.test(basename(folder)))
+  if (!isNameable(folder))
     throw new CommandError(
       `The name of the folder ${folder} has no Latin letter and no digit for the name of an application. Choose a name with: pilvi init NAME`,
     );
@@ -114,4 +123,8 @@ function nameOfFolder(folder: string): string {
     .replaceAll(/[^\p{Script=Latin}0-9 _.'-]+/gu, "-")
     .slice(0, MAX_NAME);
   return name.length < MIN_NAME ? `app-${name}`.replace(/-$/, "") : name;
+}
+
+function isNameable(folder: string): boolean {
+  return /[\p{Script=Latin}0-9]/u.test(basename(folder));
 }

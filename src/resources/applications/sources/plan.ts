@@ -3,7 +3,8 @@ import type { Plan } from "../../../contracts/plan.ts";
 import { planOf } from "../../../plan/plan.ts";
 import type { PlanSettings } from "../../../plan/settings.ts";
 import type { Repository } from "../../../sources/repository.ts";
-import type { KindContext } from "../../kind.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
+import { DEFAULT_SETTINGS, type EnvironmentSettings } from "../environments/settings.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
 import type { ApplicationRow } from "../store.ts";
 import { availableRuntimes } from "./runtimes.ts";
@@ -27,13 +28,31 @@ export async function planIn(
   application: ApplicationRow,
   hash: string,
 ): Promise<Plan> {
+  const host = hosts.of(environment.hostId);
+  return await planOn(repository, host, settingsOf(environment, application), hash);
+}
+
+/** The plan of a commit for a new application, whose settings leave everything to the files. @throws as `planIn`. */
+export async function planOfNew(repository: Repository, { hosts }: KindContext, hash: string): Promise<Plan> {
+  return await planOn(repository, hosts.forNew(), settingsFrom(DEFAULT_SETTINGS, null), hash);
+}
+
+async function planOn(
+  repository: Repository,
+  host: Pick<ServedHost, "offer">,
+  settings: PlanSettings,
+  hash: string,
+): Promise<Plan> {
   const files = await repository.files(hash);
-  const offer = await hosts.of(environment.hostId).offer();
-  return await planOf(files, settingsOf(environment, application), availableRuntimes(offer));
+  return await planOf(files, settings, availableRuntimes(await host.offer()));
 }
 
 /** What the environment and its application say about the plan. */
 function settingsOf({ settings }: EnvironmentRow, { rootDirectory }: ApplicationRow): PlanSettings {
+  return settingsFrom(settings, rootDirectory);
+}
+
+function settingsFrom(settings: EnvironmentSettings, rootDirectory: string | null): PlanSettings {
   return {
     rootDirectory: rootDirectory ?? "",
     nodeVersion: settings.node_version,

@@ -16,7 +16,7 @@ import { planOfCommit } from "./plan.ts";
 import { renderPlan } from "./plan-render.ts";
 import { planResource } from "./plan-schema.ts";
 import { SourceSlots, UPLOADS } from "./slots.ts";
-import { archiveBody, deployUpload, findParts, planUpload, uploadQuery } from "./upload.ts";
+import { archiveBody, deployUpload, findParts, planNewUpload, planUpload, uploadQuery } from "./upload.ts";
 
 const TAG = "Deployments";
 
@@ -29,6 +29,7 @@ export function sourceOperations(context: KindContext): AnyOperation[] {
   return [
     uploadOperation(context, slots),
     planUploadOperation(context, slots),
+    planNewOperation(context, slots),
     planOperation(context),
     hookOperation(context),
   ];
@@ -88,6 +89,26 @@ function planUploadOperation(context: KindContext, slots: SourceSlots): Operatio
     success: planAnswer,
     async handle(request) {
       const { hash, plan } = await planUpload(context, slots, request);
+      return { document: { data: renderPlan(hash, plan) } };
+    },
+  });
+}
+
+function planNewOperation(context: KindContext, slots: SourceSlots): Operation {
+  return operation({
+    method: "POST",
+    path: "/plans",
+    operationId: "planNewUpload",
+    tag: TAG,
+    summary: "Plan an uploaded source of no application",
+    description:
+      "Answers what a deployment of the archive in a new application would do. Nothing is made, built or kept.",
+    ability: `${KIND}:write`,
+    query: uploadQuery,
+    upload: archiveBody,
+    success: planAnswer,
+    async handle(request) {
+      const { hash, plan } = await planNewUpload(context, slots, request);
       return { document: { data: renderPlan(hash, plan) } };
     },
   });

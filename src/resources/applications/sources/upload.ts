@@ -19,7 +19,7 @@ import { readCommit } from "./read-commit.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { withSourceFaults } from "./faults.ts";
 import { dropWhenFull, makeRoom, tidyUploads } from "./old-uploads.ts";
-import { planIn } from "./plan.ts";
+import { planIn, planOfNew } from "./plan.ts";
 import type { SourceSlots } from "./slots.ts";
 
 /** The body of an upload. */
@@ -43,6 +43,7 @@ export const uploadQuery = z.object({
     .meta({ description: "The address of the author.", example: "ada@example.com" }),
 });
 
+type AnyUploadRequest = OperationRequest<unknown, z.output<typeof uploadQuery>, unknown>;
 type UploadRequest = OperationRequest<unknown, z.output<typeof uploadQuery>, { id: string }>;
 
 /** The ref of a repository that has nothing but the upload. */
@@ -108,16 +109,41 @@ export async function planUpload(
   slots: SourceSlots,
   request: UploadRequest,
 ): Promise<{ hash: string; plan: Plan }> {
-  const { organizationId } = request.principal;
-  const { environment, application } = await findParts(context, organizationId, request.params.id);
+  const { environment, application } = await findParts(
+    context,
+    request.principal.organizationId,
+    request.params.id,
+  );
+  return await planScratch(context, slots, request, (repository, hash) =>
+    planIn(repository, context, environment, application, hash),
+  );
+}
+
+/** The plan that an upload would have in a new application; none is made. @throws ApiError 413, 422 or 429. */
+export async function planNewUpload(
+  context: KindContext,
+  slots: SourceSlots,
+  request: AnyUploadRequest,
+): Promise<{ hash: string; plan: Plan }> {
+  return await planScratch(context, slots, request, (repository, hash) =>
+    planOfNew(repository, context, hash),
+  );
+}
+
+async function planScratch(
+  context: KindContext,
+  slots: SourceSlots,
+  request: AnyUploadRequest,
+  plan: (repository: Repository, hash: string) => Promise<Plan>,
+): Promise<{ hash: string; plan: Plan }> {
   const archive = archiveOf(request);
-  return await slots.run(organizationId, () =>
+  return await slots.run(request.principal.organizationId, () =>
     withSourceFaults(() =>
       context.repositories.withScratch(async (repository) => {
         const hash = await repository.commitUpload(archive, ONLY_REF, textOf(request), {
           signal: request.signal,
         });
-        return { hash, plan: await planIn(repository, context, environment, application, hash) };
+        return { hash, plan: await plan(repository, hash) };
       }),
     ),
   );
@@ -172,12 +198,12 @@ async function commitUpload(
   return { repository, ref, commit };
 }
 
-function archiveOf({ upload }: UploadRequest): ReadableStream<Uint8Array> {
+function archiveOf({ upload }: AnyUploadRequest): ReadableStream<Uint8Array> {
   if (upload === null) throw invalid({ source: ["The body has no archive."] });
   return upload;
 }
 
-function textOf({ query }: UploadRequest) {
+function textOf({ query }: AnyUploadRequest) {
   const { message = "Upload", author_name: name = "Pilvi", author_email: email = "pilvi@localhost" } = query;
   return { message, author: { name, email }, at: new Date() };
 }
