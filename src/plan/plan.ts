@@ -14,7 +14,7 @@ import { isPhp } from "./detect/php.ts";
 import { commandsIn, type Detection, type Draft, firstOf } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
-import { procfileDraft } from "./procfile.ts";
+import { procfileDraft, sleepNotes } from "./procfile.ts";
 import { RailpackFile } from "./railpack.ts";
 import { ownMode, ownServing, servingAndStart, startNotes } from "./serving.ts";
 import { checkedRoot, type PlanSettings, settingsDraft } from "./settings.ts";
@@ -59,7 +59,13 @@ export async function planOf(
     ...own,
     ...(serving !== undefined && { serving, notes: startNotes(own, serving) }),
   };
-  const drafts = [ordered, railpack.draft(detection), procfile, detection];
+  const drafts = [
+    ordered,
+    railpack.draft(detection),
+    procfile,
+    detection,
+    { notes: sleepNotes(procfile, settings.sleeps) },
+  ];
   return checked(assemble(drafts, detection, folder, await sourceNotes(source)));
 }
 

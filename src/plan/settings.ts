@@ -11,6 +11,8 @@ const OPEN_PORT = "port";
 
 /** Null leaves a field to the repository; an empty text means that there is nothing to do. */
 export interface PlanSettings {
+  /** The environment by its name where it sleeps without requests, and nothing wakes it by the clock; else null. */
+  sleeps: { environment: string } | null;
   /** The folder of a monorepo; empty for the top. */
   rootDirectory: string;
   nodeVersion: string | null;

@@ -9,6 +9,7 @@ export const NO_SETTINGS: PlanSettings = {
   phpVersion: null,
   buildCommand: null,
   deployCommand: null,
+  sleeps: { environment: "production" },
   startCommand: null,
   healthPath: null,
   servingMode: null,

@@ -254,6 +254,23 @@ describe("a plan", () => {
     expect(refused.body.errors?.source?.[0]).toStartWith("railpack.json is no valid JSON");
   });
 
+  test("notes that processes of a Procfile sleep, unless the environment stays awake or wakes by itself", async () => {
+    const { environmentId } = await newApplication(api);
+    const source = [...SOURCE, { path: "Procfile", content: "worker: node worker.js\n" }];
+    const notes = async () =>
+      (await upload(api, `/environments/${environmentId}/plans`, source)).body.data.attributes;
+    expect(await notes()).toMatchObject({
+      notes: [expect.stringContaining("pilvi environments update production --no-hibernate")],
+    });
+    await changeEnvironment(api, environmentId, { hibernation_wake_up_interval: 60 });
+    expect(await notes()).toMatchObject({ notes: [] });
+    await changeEnvironment(api, environmentId, {
+      hibernation_wake_up_interval: null,
+      uses_hibernation: false,
+    });
+    expect(await notes()).toMatchObject({ notes: [] });
+  });
+
   test("of the newest or a named commit follows the settings, and another hash is refused", async () => {
     const { environmentId } = await newApplication(api);
     const address = `/api/environments/${environmentId}/plan`;

@@ -230,6 +230,19 @@ test("a deployment that cannot be followed any more is named", async () => {
   });
 });
 
+test.each([
+  ["a build", null, /Note: The process worker sleeps\.\nDeployed in .*\n$/],
+  ["a rollback, which has said them before,", deploymentId(2), /done in 1\.2 s\nDeployed in .*\n$/],
+])("the end of %s has the notes of its plan or none", async (_what, releaseOf, end) => {
+  const sample = sampleDeployment(1, {}, releaseOf);
+  const ended = { ...sample, meta: { ...sample.meta, plan: { notes: ["The process worker sleeps."] } } };
+  const url = serve({ ...routes(), [`GET ${deploymentPath}`]: one(ended) });
+  link(folder.path, url);
+  const io = fakeIo({ folder: folder.path });
+  await runCommand(io, url, "deploy");
+  expect(io.stderr).toMatch(end);
+});
+
 test("a file that cannot be read ends the upload before Pilvi has the whole of it", async () => {
   const statuses: string[] = [];
   const url = serveWith(async (request) => {

@@ -54,6 +54,7 @@ export async function finishDeployment(
   const failure = failureOf(ended);
   if (failure !== undefined) throw failure;
   if (json === true) return;
+  for (const note of notesOf(ended)) io.err(`Note: ${note}\n`);
   io.err(`Deployed in ${durationText(io.nowMs() - startMs)}.\n`);
   const { data } = await readPatiently(io, () => target.environments.get(target.environment.id), {});
   io.out(`${data.meta.url}\n`);
@@ -107,6 +108,12 @@ async function follow(
     // A second Ctrl-C must not cut off the message about the first.
     if (!signal.aborted) forget();
   }
+}
+
+/** What the plan of a build says beside its parts; a rollback has said it before. */
+function notesOf({ data: { meta } }: DeploymentDocument): string[] {
+  const notes: unknown = meta.release_of === null ? meta.plan?.["notes"] : [];
+  return Array.isArray(notes) ? notes.filter((note) => typeof note === "string") : [];
 }
 
 /** Whether the environment was deleted with its deployments, none of which goes on. */

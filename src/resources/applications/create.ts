@@ -7,6 +7,7 @@ import type { KindContext } from "../kind.ts";
 import { recordRequest, type NewEvent } from "../shared/events/record.ts";
 import { refuseFullStorage } from "../shared/quotas.ts";
 import { insertNewEnvironment } from "./environments/create.ts";
+import { FIRST_ENVIRONMENT } from "./environments/settings.ts";
 import type { NewApplication } from "./schema.ts";
 import { checkRepository, deployKeyFor } from "./sources/deploy-key.ts";
 import { loginFor, withoutPassword } from "./sources/repository-login.ts";
@@ -28,8 +29,6 @@ const DEFAULT_BRANCH = "main";
 
 /** How many applications an organization may have. */
 const MAX_APPLICATIONS = 1_000;
-
-const FIRST_ENVIRONMENT = "production";
 
 /**
  * Creates the requested application, or finds the application that the same Idempotency-Key created before.

@@ -149,6 +149,9 @@ export interface EnvironmentSettings
   edge_cache_purge?: string;
 }
 
+/** The name of the environment that a new application has. */
+export const FIRST_ENVIRONMENT = "production";
+
 /** The settings of a new environment. */
 export const DEFAULT_SETTINGS: EnvironmentSettings = {
   color: "blue",

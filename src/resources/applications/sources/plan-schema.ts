@@ -45,7 +45,9 @@ const attributes = z
       value: z.string().nullable().meta({ description: "Null where an open port is enough.", example: "/" }),
       origin,
     }),
-    notes: z.array(z.string()).meta({ description: "What the source asks for and the plan leaves out." }),
+    notes: z.array(z.string()).meta({
+      description: "What the source asks for and the plan leaves out, and what a setting would change.",
+    }),
   })
   .meta({ id: "PlanAttributes" });
 

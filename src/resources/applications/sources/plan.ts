@@ -4,7 +4,7 @@ import { planOf } from "../../../plan/plan.ts";
 import type { PlanSettings } from "../../../plan/settings.ts";
 import type { Repository } from "../../../sources/repository.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
-import { DEFAULT_SETTINGS, type EnvironmentSettings } from "../environments/settings.ts";
+import { DEFAULT_SETTINGS, FIRST_ENVIRONMENT } from "../environments/settings.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
 import type { ApplicationRow } from "../store.ts";
 import { availableRuntimes } from "./runtimes.ts";
@@ -34,7 +34,8 @@ export async function planIn(
 
 /** The plan of a commit for a new application, whose settings leave everything to the files. @throws as `planIn`. */
 export async function planOfNew(repository: Repository, { hosts }: KindContext, hash: string): Promise<Plan> {
-  return await planOn(repository, hosts.forNew(), settingsFrom(DEFAULT_SETTINGS, null), hash);
+  const environment = { name: FIRST_ENVIRONMENT, settings: DEFAULT_SETTINGS };
+  return await planOn(repository, hosts.forNew(), settingsOf(environment, { rootDirectory: null }), hash);
 }
 
 async function planOn(
@@ -48,13 +49,14 @@ async function planOn(
 }
 
 /** What the environment and its application say about the plan. */
-function settingsOf({ settings }: EnvironmentRow, { rootDirectory }: ApplicationRow): PlanSettings {
-  return settingsFrom(settings, rootDirectory);
-}
-
-function settingsFrom(settings: EnvironmentSettings, rootDirectory: string | null): PlanSettings {
+function settingsOf(
+  { name, settings }: Pick<EnvironmentRow, "name" | "settings">,
+  { rootDirectory }: Pick<ApplicationRow, "rootDirectory">,
+): PlanSettings {
+  const { uses_hibernation: hibernates, hibernation_wake_up_interval: interval } = settings;
   return {
     rootDirectory: rootDirectory ?? "",
+    sleeps: hibernates && interval === null ? { environment: name } : null,
     nodeVersion: settings.node_version,
     phpVersion: settings.php_version,
     buildCommand: settings.build_command,
