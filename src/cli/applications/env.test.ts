@@ -36,6 +36,46 @@ async function env(environment: ReturnType<typeof sampleEnvironment>, ...args: s
   return io;
 }
 
+const deployed = () => {
+  const environment = sampleEnvironment();
+  return {
+    ...environment,
+    meta: { ...environment.meta, variables_of_builds: ["VITE_TITLE", "NEXT_PUBLIC_API"] },
+  };
+};
+
+/** What `pilvi env` prints on stderr where its change succeeds. */
+async function hintOf(environment: ReturnType<typeof sampleEnvironment>, ...args: string[]) {
+  const url = serve({
+    [`GET ${environmentPath}`]: one(environment),
+    [`POST ${environmentPath}/variables`]: one(environment),
+    [`POST ${environmentPath}/variables/delete`]: one(sampleEnvironment()),
+  });
+  link(folder.path, url);
+  const io = fakeIo({ folder: folder.path, readInput: async () => "VITE_TITLE=x\n" });
+  await runCommand(io, url, "env", ...args);
+  return io.stderr;
+}
+
+test.each([[["set", "VITE_TITLE=x", "PORT_OF_IT=1"]], [["unset", "VITE_TITLE"]], [["push", "-"]]])(
+  "a variable of builds needs a deployment, says %j",
+  async (args) => {
+    const hint =
+      "VITE_TITLE is a part of builds: what is built keeps the former value. Deploy anew with: pilvi deploy\n";
+    expect(await hintOf(deployed(), ...args)).toBe(hint);
+  },
+);
+
+test("no other variable needs one, nor does a variable before the first deployment", async () => {
+  expect(await hintOf(deployed(), "set", "GREETING=hello")).toBe("");
+  expect(await hintOf(deployed(), "set", "VITE_TITLE=x", "NEXT_PUBLIC_API=y")).toStartWith(
+    "VITE_TITLE, NEXT_PUBLIC_API are parts of builds: what is built keeps the former values.",
+  );
+  const fresh = deployed();
+  fresh.relationships.currentDeployment = { data: null };
+  expect(await hintOf(fresh, "set", "VITE_TITLE=x")).toBe("");
+});
+
 test("an error about a variable names it", async () => {
   const failure = await failureOf(env(sampleEnvironment(), "set", "SMALL=1", "BIG=2"));
   expect(failure).toEqual({

@@ -38,10 +38,28 @@ export async function setVariables(
   { environments, environment }: Target,
   variables: Variable[],
 ): Promise<void> {
-  await environments.setVariables(environment.id, { method: "set", variables }).catch((error: unknown) => {
+  const change = { method: "set" as const, variables };
+  const { data } = await environments.setVariables(environment.id, change).catch((error: unknown) => {
     throw namingVariables(error, variables);
   });
-  io.out(`Set ${variables.map(({ key }) => key).join(", ")} in ${environment.attributes.name}.\n`);
+  const keys = variables.map(({ key }) => key);
+  io.out(`Set ${keys.join(", ")} in ${environment.attributes.name}.\n`);
+  io.err(buildHint(keys, data));
+}
+
+/**
+ * What a restart does not change: values that builds have put into their files. Empty where there are none.
+ * @param environment as it has all of the keys.
+ */
+function buildHint(
+  keys: readonly string[],
+  { meta: { variables_of_builds: ofBuilds = [] }, relationships }: EnvironmentDocument["data"],
+): string {
+  const built = keys.filter((key) => ofBuilds.includes(key));
+  if (built.length === 0 || relationships.currentDeployment.data === null) return "";
+  const [are, values] =
+    built.length === 1 ? ["is a part of builds", "value"] : ["are parts of builds", "values"];
+  return `${built.join(", ")} ${are}: what is built keeps the former ${values}. Deploy anew with: pilvi deploy\n`;
 }
 
 /** The server counts the variables of a request, and a person knows them by their names. */
@@ -106,6 +124,7 @@ function addUnset(env: Command, session: Session): void {
     const { environments, environment } = await targetOf(session, options);
     await environments.deleteVariables(environment.id, { keys });
     session.io.out(`Deleted ${keys.join(", ")} in ${environment.attributes.name}.\n`);
+    session.io.err(buildHint(keys, environment));
   });
   withExamples(command, ["pilvi env unset GREETING LOG_LEVEL"]);
 }

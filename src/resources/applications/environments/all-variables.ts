@@ -69,15 +69,19 @@ export function buildVariables(
   environment: EnvironmentRow,
   plan: Pick<Plan, "framework">,
 ): Record<string, string> {
-  const mode = MODE_VARIABLES[plan.framework ?? ""] ?? {};
-  const named = environment.settings.build_variables ?? [];
   const own = Object.entries(ownVariables(context, environment));
-  return {
-    ...mode,
-    ...Object.fromEntries(
-      own.filter(([name]) => Object.hasOwn(mode, name) || isPublic(name) || named.includes(name)),
-    ),
-  };
+  const isOfBuild = ([name]: [string, string]) => isOfBuilds(name, environment, plan);
+  return { ...modeOf(plan), ...Object.fromEntries(own.filter(isOfBuild)) };
+}
+
+/** Whether builds see a variable of the customer's, so that what they make may keep its value. */
+export function isOfBuilds(
+  name: string,
+  { settings }: Pick<EnvironmentRow, "settings">,
+  plan: Pick<Plan, "framework"> | null,
+): boolean {
+  const isNamed = settings.build_variables?.includes(name) === true;
+  return isNamed || Object.hasOwn(modeOf(plan), name) || isPublic(name);
 }
 
 /** The names of the variables of a build whose values are kept out of its output. */
@@ -87,6 +91,10 @@ export function buildSecretNames({ settings }: Pick<EnvironmentRow, "settings">)
 
 function isPublic(name: string): boolean {
   return PUBLIC_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
+
+function modeOf(plan: Pick<Plan, "framework"> | null): Record<string, string> {
+  return MODE_VARIABLES[plan?.framework ?? ""] ?? {};
 }
 
 /** Names of attached variables whose values are secret; other values, such as a port, stand in many outputs. */

@@ -3,6 +3,7 @@ import { API_ROOT } from "../../../api/operation/address.ts";
 import { can, type Principal } from "../../../api/auth/auth.ts";
 import type { KindContext } from "../../kind.ts";
 import { domainOf, urlOf } from "./address.ts";
+import { isOfBuilds } from "./all-variables.ts";
 import type { EnvironmentResource } from "./schema.ts";
 import { shownServing } from "./serving.ts";
 import type { EnvironmentSettings } from "./settings.ts";
@@ -40,7 +41,11 @@ export function renderEnvironment(
       ...variablesOf(environment, context, principal),
     },
     relationships: relationshipsOf(environment),
-    meta: { ...metaOf(environment, context, principal), ...hookOf(environment, context, principal) },
+    meta: {
+      ...metaOf(environment, context, principal),
+      ...hookOf(environment, context, principal),
+      ...variablesOfBuilds(environment, context, principal),
+    },
   };
 }
 
@@ -140,6 +145,18 @@ function variablesOf({ id, sealedVariables }: EnvironmentRow, { vault }: KindCon
   if (!can(principal, "applications:credentials")) return { "": [] };
   const variables = { environment_variables: openVariables(vault, id, sealedVariables) };
   return { "": variables, ...variables };
+}
+
+/** Names of variables are shown where their values are. */
+function variablesOfBuilds(
+  environment: EnvironmentRow,
+  { vault }: KindContext,
+  principal: Principal,
+): Pick<EnvironmentResource["meta"], "variables_of_builds"> {
+  if (!can(principal, "applications:credentials")) return {};
+  const { id, sealedVariables, plan } = environment;
+  const names = openVariables(vault, id, sealedVariables).map(({ key }) => key);
+  return { variables_of_builds: names.filter((name) => isOfBuilds(name, environment, plan)) };
 }
 
 function relationshipsOf(environment: EnvironmentRow): EnvironmentResource["relationships"] {

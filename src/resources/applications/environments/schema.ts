@@ -233,6 +233,14 @@ export const environmentResource = z
             "The path that begins a deployment for each client that knows it; null without a hook, and left out for a token without the ability `applications:credentials`.",
           example: "/api/deploy-hooks/q3Zr8k1Yw0sTnB5xVd7mLh2cPj9fGa4eUi6oKtRb",
         }),
+        variables_of_builds: z
+          .array(z.string())
+          .optional()
+          .meta({
+            description:
+              "The names of all variables that builds see, so that another value needs a deployment; left out for a token without the ability `applications:credentials`.",
+            example: ["VITE_TITLE"],
+          }),
         limits: limits.nullable().meta({ description: "What is in force; null while nothing runs." }),
         isolation: z.enum(isolations).nullable().meta({
           description:
