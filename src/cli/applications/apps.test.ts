@@ -100,6 +100,15 @@ describe("apps set-repository", () => {
   });
 });
 
+test("apps set-root names the folder in the repository, and an empty text is the top", async () => {
+  const url = serve({ ...named, [`PATCH ${path}`]: one(application) });
+  const io = fakeIo();
+  await runCommand(io, url, "apps", "set-root", "Web shop", "apps/web");
+  await runCommand(io, url, "apps", "set-root", "Web shop", "");
+  expect(bodies).toEqual([{ root_directory: "apps/web" }, { root_directory: null }]);
+  expect(io.stdout).toStartWith("Web shop is made from the folder apps/web at its next deployment.\n");
+});
+
 test("apps delete needs --yes where nobody can be asked, and --wait waits until it is gone", async () => {
   const error = await runCommand(fakeIo(), serve({}), "apps", "delete", "Web shop").catch((e: unknown) => e);
   expect(error).toBeInstanceOf(CommanderError);
@@ -185,6 +194,7 @@ test.each([
     ["--health-path", "/up", "--serving-mode", "php", "--serving-root", "www"],
     { health_path: "/up", serving_mode: "php", serving_root: "www" },
   ],
+  [["--php-version", "8.2", "--node-version", ""], { php_version: "8.2", node_version: null }],
   [["--static-root", "build"], { serving_mode: "static", serving_root: "build" }],
   [["--static-root", "", "--health-path", ""], { health_path: null, serving_mode: null, serving_root: null }],
 ])("environments update with %j sends %j", async (options, change) => {

@@ -24,6 +24,7 @@ export function addApps(program: Command, session: Session): void {
   addAppList(apps, session);
   addAppShow(apps, session);
   addSetRepository(apps, session, APPLICATION);
+  addSetRoot(apps, session);
   addDeployKeyRotation(apps, session);
   addAppDelete(apps, session);
   withExamples(apps, ["pilvi apps list", "pilvi apps show web-shop"]);
@@ -59,6 +60,25 @@ function addAppShow(apps: Command, session: Session): void {
     session.io.out(detailsText(document, await session.url()));
   });
   withExamples(command, ["pilvi apps show web-shop", "pilvi apps show web-shop --json"]);
+}
+
+function addSetRoot(apps: Command, session: Session): void {
+  const command = apps
+    .command("set-root")
+    .description("name the folder of an application in its repository, as of a monorepo")
+    .argument("<name-or-id>", APPLICATION)
+    .argument("<folder>", "such as apps/web; an empty text is the top");
+  withJson(command).action(async (nameOrId: string, folder: string, { json }: { json?: true }) => {
+    const client = await session.client();
+    const { data } = await find(applicationKind, client, nameOrId);
+    const change = { root_directory: folder === "" ? null : folder };
+    const document = await client.applications.update(data.id, change);
+    if (json === true) return session.io.out(jsonText(document));
+    const { name } = data.attributes;
+    const place = folder === "" ? "the top of its repository" : `the folder ${folder}`;
+    session.io.out(`${name} is made from ${place} at its next deployment.\n`);
+  });
+  withExamples(command, ["pilvi apps set-root web-shop apps/web", "pilvi apps set-root web-shop ''"]);
 }
 
 function addDeployKeyRotation(apps: Command, session: Session): void {

@@ -6,10 +6,13 @@ import { closeServers, failureOf, list, one, requests, serve } from "../test-ser
 import { fakeIo, runCommand } from "../test-support.ts";
 import {
   APPLICATION_ID,
+  deploymentId,
   environmentPath,
   link,
   sampleApplication,
+  sampleDeployment,
   sampleEnvironment,
+  sampleLog,
   temporaryFolder,
 } from "./test-support.ts";
 
@@ -88,6 +91,61 @@ test("deploy --plan in a folder with the name of an application has its settings
   expect(io.stderr).toContain(`The plan is that of the application Web shop (${APPLICATION_ID}).\n`);
   expect(io.stdout).toEndWith("Note: The Dockerfile is not used.\n");
   expect(existsSync(join(folder.path, ".pilvi"))).toBe(false);
+});
+
+test.each([
+  [
+    "asks for PHP 9. To use one of them, set php_version, or change the file.",
+    "production --php-version VERSION",
+  ],
+  [
+    "For a site of files, set serving_root to the folder that its build makes.",
+    "production --serving-root FOLDER",
+  ],
+])("a refusal that says %j names the command", async (sentence, command) => {
+  const refused = () => Response.json({ message: "x", errors: { source: [sentence] } }, { status: 422 });
+  const url = serve({
+    "GET /applications": list(),
+    "POST /plans": refused,
+    [`GET ${environmentPath}`]: one(sampleEnvironment()),
+    [`POST ${environmentPath}/plans`]: refused,
+  });
+  const refusal = () => failureOf(runCommand(fakeIo({ folder: folder.path }), url, "deploy", "--plan"));
+  expect((await refusal())?.text).toBe(
+    `source: ${sentence}\nSet it with: pilvi init, and then: pilvi environments update ${command}`,
+  );
+  link(folder.path, url);
+  expect((await refusal())?.text).toEndWith(`\nSet it with: pilvi environments update ${command}`);
+});
+
+test("a refusal with two ways out names both commands", async () => {
+  const sentence =
+    "It does not say how it starts; set start_command. For a site of files, set serving_root to them.";
+  const url = serve({
+    [`GET ${environmentPath}`]: one(sampleEnvironment()),
+    [`POST ${environmentPath}/plans`]: () =>
+      Response.json({ message: "x", errors: { source: [sentence] } }, { status: 422 }),
+  });
+  link(folder.path, url);
+  const failure = await failureOf(runCommand(fakeIo({ folder: folder.path }), url, "deploy", "--plan"));
+  expect(failure?.text.split("\n").slice(1)).toEqual([
+    "Set it with: pilvi environments update production --start-command COMMAND",
+    "or with: pilvi environments update production --serving-root FOLDER",
+  ]);
+});
+
+test("a deployment that lacks its folder names the command as well", async () => {
+  const reason = "There is no application at the top of the repository; set root_directory to its folder.";
+  const failed = sampleDeployment(1, { status: "failed", failure_reason: reason });
+  const url = serve({
+    [`GET ${environmentPath}`]: one(sampleEnvironment()),
+    [`POST ${environmentPath}/uploads`]: one(sampleDeployment(1, { status: "pending" }), 201),
+    [`GET /deployments/${deploymentId(1)}/logs`]: sampleLog("failed"),
+    [`GET /deployments/${deploymentId(1)}`]: one(failed),
+  });
+  link(folder.path, url);
+  const failure = await failureOf(runCommand(fakeIo({ folder: folder.path }), url, "deploy"));
+  expect(failure?.text).toEndWith(`${reason}\nSet it with: pilvi apps set-root ${APPLICATION_ID} FOLDER`);
 });
 
 function commands(...lines: string[]) {

@@ -8,6 +8,7 @@ import { applicationOfFolder, DEFAULT_REGION, linkFolder } from "./init.ts";
 import { checkLinkable, findLink, type FoundLink } from "./link.ts";
 import { packFolder } from "./pack.ts";
 import { planText } from "./plan-text.ts";
+import { withSettingHint } from "./setting-hint.ts";
 import { requireSamePilvi, type Target, targetOfLink, withEnvironment } from "./target.ts";
 import { uploadFolder } from "./upload.ts";
 
@@ -57,7 +58,9 @@ async function showPlan(session: Session, options: DeployOptions): Promise<void>
     target === undefined
       ? client.applications.plan(upload)
       : target.environments.plan(target.environment.id, upload),
-  );
+  ).catch((error: unknown) => {
+    throw withSettingHint(error, target);
+  });
   io.out(options.json === true ? jsonText(plan) : planText(plan));
 }
 
@@ -93,5 +96,5 @@ async function linkDeployable(session: Session): Promise<FoundLink> {
   const { folder } = session.io;
   checkLinkable(folder);
   await packFolder(folder);
-  return (await linkFolder(session, undefined, DEFAULT_REGION)).link;
+  return (await linkFolder(session, undefined, { region: DEFAULT_REGION })).link;
 }

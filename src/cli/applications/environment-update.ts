@@ -16,6 +16,7 @@ interface UpdateOptions extends AppOptions {
   deployCommand?: string;
   startCommand?: string;
   nodeVersion?: string;
+  phpVersion?: string;
   buildVariables?: string[];
   healthPath?: string;
   servingMode?: string;
@@ -79,6 +80,7 @@ function withPlan(command: Command): void {
     .option("--deploy-command <command>", "runs in the new release before it gets requests")
     .option("--start-command <command>", "starts the application; as with the others, empty is the plan's")
     .option("--node-version <version>", "20, 22 or 24; an empty text leaves it to the plan")
+    .option("--php-version <version>", "8.2, 8.3, 8.4 or 8.5; an empty text leaves it to the plan")
     .option("--build-variables <names>", "variables that builds get too; with commas between", words)
     .option("--health-path <path>", "what has to answer below 500, such as /up; `port` for an open port")
     .option("--serving-mode <mode>", "process, static or php; an empty text leaves it to the plan")
@@ -127,6 +129,7 @@ function changeOf(options: UpdateOptions) {
     deploy_command: planned(options.deployCommand),
     start_command: planned(options.startCommand),
     node_version: planned(options.nodeVersion),
+    php_version: planned(options.phpVersion),
     build_variables: options.buildVariables,
     health_path: planned(options.healthPath),
     serving_mode: planned(staticMode(options.staticRoot) ?? options.servingMode),

@@ -4,6 +4,7 @@ import { givenUp, readPatiently } from "../absence.ts";
 import { CommandError } from "../failure.ts";
 import { Progress } from "../progress.ts";
 import { jsonText, type Session } from "../session.ts";
+import { settingHint } from "./setting-hint.ts";
 import { durationText, StepPrinter } from "./steps.ts";
 import type { Target } from "./target.ts";
 
@@ -52,7 +53,10 @@ export async function finishDeployment(
   // Printed also after a failure, so that a program learns the id of the deployment.
   if (json === true) io.out(jsonText(ended));
   const failure = failureOf(ended);
-  if (failure !== undefined) throw failure;
+  if (failure !== undefined) {
+    const hint = settingHint(ended.data.attributes.failure_reason ?? "", target);
+    throw hint === "" ? failure : new CommandError(failure.message + hint);
+  }
   if (json === true) return;
   for (const note of notesOf(ended)) io.err(`Note: ${note}\n`);
   io.err(`Deployed in ${durationText(io.nowMs() - startMs)}.\n`);

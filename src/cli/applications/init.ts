@@ -10,7 +10,11 @@ import { applicationKind } from "./kind.ts";
 import { checkLinkable, findLink, type FoundLink, linkFile, writeLink } from "./link.ts";
 import { requireSamePilvi } from "./target.ts";
 
-interface InitOptions {
+interface RootOption {
+  root?: string | undefined;
+}
+
+interface InitOptions extends RootOption {
   region: string;
   json?: true;
 }
@@ -26,12 +30,13 @@ export function addInit(program: Command, session: Session): void {
     .command("init")
     .description("link this folder to an application, which is created unless it exists")
     .argument("[name]", "the application's name, 3 to 40 characters (default: the name of the folder)")
-    .option("--region <region>", "a label; one machine serves all regions", DEFAULT_REGION);
+    .option("--region <region>", "a label; one machine serves all regions", DEFAULT_REGION)
+    .option("--root <folder>", "the application's folder in a monorepo, such as apps/web");
   withJson(command).action(async (name: string | undefined, options: InitOptions) => {
     const { io } = session;
     const present = findLink(io.folder);
     if (present !== undefined) await requireSamePilvi(session, present);
-    const link = present ?? (await linkFolder(session, name, options.region)).link;
+    const link = present ?? (await linkFolder(session, name, options)).link;
     const client = await session.client();
     const document = await find(applicationKind, client, link.application_id);
     const { attributes } = document.data;
@@ -39,12 +44,23 @@ export function addInit(program: Command, session: Session): void {
       throw new CommandError(
         `${link.folder} is linked to the application ${attributes.name} already. Delete ${linkFile(link)} to link it anew.`,
       );
+    refuseOtherRoot(document, options);
     if (options.json === true) return io.out(jsonText(document));
     if (present !== undefined)
       io.out(`${link.folder} is linked to the application ${attributes.name} already.\n`);
     io.out(nextSteps(link, attributes.slug));
   });
-  withExamples(command, ["pilvi init", "pilvi init web-shop && pilvi deploy"]);
+  withExamples(command, ["pilvi init", "pilvi init web-shop && pilvi deploy", "pilvi init --root apps/web"]);
+}
+
+/** An application that is there already may have been made from another folder. @throws CommandError */
+function refuseOtherRoot({ data }: ApplicationDocument, { root }: RootOption): void {
+  const present = data.meta.root_directory;
+  if (root === undefined || root === (present ?? "")) return;
+  const place = present === null ? "the top of the repository" : `the folder ${present}`;
+  throw new CommandError(
+    `The application ${data.attributes.name} is made from ${place}. Change that with: pilvi apps set-root ${data.id} ${root}`,
+  );
 }
 
 /** What a link is good for, with the remote for git. */
@@ -63,16 +79,23 @@ function nextSteps({ url }: FoundLink, slug: string): string {
 export async function linkFolder(
   session: Session,
   name: string | undefined,
-  region: string,
+  { region, root }: RootOption & { region: string },
 ): Promise<{ link: FoundLink; isNew: boolean }> {
   const { io } = session;
   checkLinkable(io.folder);
   const wanted = name ?? nameOfFolder(io.folder);
   const client = await session.client();
   const present = await applicationNamed(client, wanted);
+  if (present !== undefined) refuseOtherRoot(present, { root });
   if (name === undefined && io.isInputTerminal) await confirmName(session, wanted, present !== undefined);
   // As with other creates, the server checks the values.
-  const { data } = present ?? (await client.applications.create({ name: wanted, region } as NewApplication));
+  const { data } =
+    present ??
+    (await client.applications.create({
+      name: wanted,
+      region,
+      ...(root !== undefined && { root_directory: root }),
+    } as NewApplication));
   const environmentId = data.relationships.defaultEnvironment.data?.id;
   if (environmentId === undefined)
     throw new CommandError(
