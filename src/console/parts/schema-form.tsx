@@ -103,14 +103,14 @@ function valueOf(text: string, isNumber: boolean): Value {
 
 /** The API's descriptions mark code with backticks. */
 export function Note({ text }: { text: string }) {
-  const parts = text.split(/(`[^`]*`)/);
-  return parts.map((part) =>
-    part.startsWith("`") ? (
-      <code key={part} className="font-mono">
-        {part.replaceAll("`", "")}
-      </code>
-    ) : (
+  // A name may stand in a text twice, so the key of each is its place.
+  return [...text.matchAll(/`([^`]*)`|[^`]+/g)].map(({ 0: part, 1: code, index }) =>
+    code === undefined ? (
       part
+    ) : (
+      <code key={index} className="font-mono">
+        {code}
+      </code>
     ),
   );
 }
