@@ -69,6 +69,9 @@ export type PlannedProcess = z.infer<typeof processSchema>;
 
 export const servingModes = ["process", "php", "static"] as const;
 
+/** What an environment can ask for, for paths without a file. */
+export const servingFallbacks = ["index.html", "none"] as const;
+
 const servingSchema = z.strictObject({
   /** `process` listens by itself; `php` and `static` have a server of Pilvi's before them. */
   mode: z.enum(servingModes),

@@ -16,7 +16,7 @@ import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
 import { procfileDraft, sleepNotes } from "./procfile.ts";
 import { RailpackFile } from "./railpack.ts";
-import { ownMode, ownServing, servingAndStart, startNotes } from "./serving.ts";
+import { ownMode, ownServing, servingAndStart, startNotes, withFallback } from "./serving.ts";
 import { checkedRoot, type PlanSettings, settingsDraft } from "./settings.ts";
 import type { SourceFiles } from "./source-files.ts";
 import { refuseSubmodule, sourceNotes } from "./source-notes.ts";
@@ -66,7 +66,8 @@ export async function planOf(
     detection,
     { notes: sleepNotes(procfile, settings.sleeps) },
   ];
-  return checked(assemble(drafts, detection, folder, await sourceNotes(source)));
+  const plan = assemble(drafts, detection, folder, await sourceNotes(source));
+  return checked(withFallback(plan, settings));
 }
 
 async function openFolders(source: SourceFiles, root: string): Promise<[Folder, ...Folder[]]> {

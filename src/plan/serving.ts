@@ -46,6 +46,21 @@ function folderOf(path: string, { rootDirectory }: PlanSettings): string {
   );
 }
 
+/** The same plan with what the environment says of paths without a file. */
+export function withFallback(plan: Plan, { servingFallback: wanted }: PlanSettings): Plan {
+  const { serving, notes } = plan;
+  if (wanted === null) return plan;
+  if (serving.mode !== "static") {
+    const note = "serving_fallback is not used, since no site of files is served.";
+    return { ...plan, notes: [...notes, note].slice(0, PLAN_BOUNDS.notes) };
+  }
+  const fallback = wanted === "index.html";
+  if (serving.fallback === fallback) return plan;
+  const isOwn = serving.origin.startsWith("environment: ");
+  const origin = isOwn ? serving.origin : "environment: serving_fallback";
+  return { ...plan, serving: { ...serving, fallback, origin } };
+}
+
 /** Says that the start command of the environment has no use. */
 export function startNotes(own: Draft, serving: PlannedServing): string[] {
   if (own.start === undefined || serving.mode === "process") return [];

@@ -1,5 +1,10 @@
 // What an environment and its application say about a plan, before the files of the source.
-import { PLAN_BOUNDS, type PlannedCommands, type PlannedServing } from "../contracts/plan.ts";
+import {
+  PLAN_BOUNDS,
+  type PlannedCommands,
+  type PlannedServing,
+  type servingFallbacks,
+} from "../contracts/plan.ts";
 import { checkCommand, commandLines } from "./commands.ts";
 import type { Draft } from "./draft.ts";
 import { PlanRefusal } from "./faults.ts";
@@ -27,6 +32,7 @@ export interface PlanSettings {
   servingMode: PlannedServing["mode"] | null;
   /** The public folder, relative to the root directory. */
   servingRoot: string | null;
+  servingFallback: (typeof servingFallbacks)[number] | null;
 }
 
 /** @throws PlanRefusal when a field is out of its bounds. */

@@ -14,6 +14,7 @@ export const NO_SETTINGS: PlanSettings = {
   healthPath: null,
   servingMode: null,
   servingRoot: null,
+  servingFallback: null,
 };
 
 /** @param links paths that are links. @param submodules paths that are submodules. */

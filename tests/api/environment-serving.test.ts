@@ -49,6 +49,7 @@ test("a new environment leaves both to the plan", async () => {
   const { data } = (await response.json()) as Answer;
   expect(data.attributes.serving).toBeNull();
   expect(data.meta).toMatchObject({ health_path: null, serving_mode: null, serving_root: null });
+  expect(data.meta.serving_fallback).toBeNull();
 });
 
 test("what PATCH sets is in the answer and in the plan with its origin, and null takes it away", async () => {
@@ -69,14 +70,19 @@ test("what PATCH sets is in the answer and in the plan with its origin, and null
 });
 
 test("POST takes them as well", async () => {
-  const settings = { health_path: "port", serving_mode: "static", serving_root: "public" };
+  const settings = {
+    health_path: "port",
+    serving_mode: "static",
+    serving_root: "public",
+    serving_fallback: "none",
+  };
   const path = `/api/applications/${id}/environments`;
   const { status, body } = await send(path, "POST", { name: "staging", branch: "main", ...settings });
   expect(status).toBe(201);
   expect(body.data.attributes.serving).toEqual({ mode: "static", root: "public" });
   expect(body.data.meta).toMatchObject(settings);
   expect(await planOf(body.data.id)).toMatchObject({
-    serving: { root: "public" },
+    serving: { root: "public", fallback: false },
     health_path: { value: null, origin: "environment: health_path" },
   });
 });
@@ -89,6 +95,7 @@ describe("a request is refused with the name of the field", () => {
     ["health_path", { health_path: "/a\r\nHost: other" }],
     ["health_path", { health_path: `/${"a".repeat(500)}` }],
     ["serving_mode", { serving_mode: "spa" }],
+    ["serving_fallback", { serving_fallback: "404.html" }],
     ["serving_root", { serving_root: "../other" }],
     ["serving_root", { serving_root: "dist/.." }],
     ["serving_root", { serving_root: "/etc" }],

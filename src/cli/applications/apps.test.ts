@@ -195,7 +195,10 @@ test.each([
     { health_path: "/up", serving_mode: "php", serving_root: "www" },
   ],
   [["--php-version", "8.2", "--node-version", ""], { php_version: "8.2", node_version: null }],
-  [["--static-root", "build"], { serving_mode: "static", serving_root: "build" }],
+  [
+    ["--static-root", "build", "--serving-fallback", "index.html"],
+    { serving_mode: "static", serving_root: "build", serving_fallback: "index.html" },
+  ],
   [["--static-root", "", "--health-path", ""], { health_path: null, serving_mode: null, serving_root: null }],
 ])("environments update with %j sends %j", async (options, change) => {
   const url = serve({

@@ -39,6 +39,7 @@ export function environmentText(
     ...optional("Health check", meta.health_path === "port" ? "an open port" : meta.health_path),
     ...optional("Serving", meta.serving_mode),
     ...optional("Public folder", meta.serving_root),
+    ...optional("Without a file", meta.serving_fallback),
     ...optional("Isolation", meta.isolation),
     ["Hibernates", attributes.uses_hibernation ? `after ${meta.sleep_timeout} min` : "no"],
     ...(meta.uses_purge_edge_cache_on_deploy ? [] : [["Edge cache", "kept over deployments"]]),

@@ -21,6 +21,7 @@ interface UpdateOptions extends AppOptions {
   healthPath?: string;
   servingMode?: string;
   servingRoot?: string;
+  servingFallback?: string;
   staticRoot?: string;
   hibernate?: boolean;
   sleepTimeout?: number;
@@ -85,6 +86,7 @@ function withPlan(command: Command): void {
     .option("--health-path <path>", "what has to answer below 500, such as /up; `port` for an open port")
     .option("--serving-mode <mode>", "process, static or php; an empty text leaves it to the plan")
     .option("--serving-root <folder>", "the public folder; an empty text leaves it to the plan")
+    .option("--serving-fallback <file>", "what paths without a file get: index.html, or none")
     .addOption(
       new Option(
         "--static-root <folder>",
@@ -134,6 +136,7 @@ function changeOf(options: UpdateOptions) {
     health_path: planned(options.healthPath),
     serving_mode: planned(staticMode(options.staticRoot) ?? options.servingMode),
     serving_root: planned(options.staticRoot ?? options.servingRoot),
+    serving_fallback: planned(options.servingFallback),
     uses_hibernation: options.hibernate,
     sleep_timeout: options.sleepTimeout,
     timeout: options.timeout,

@@ -124,6 +124,7 @@ export function sampleEnvironment(
       health_path: null,
       serving_mode: null,
       serving_root: null,
+      serving_fallback: null,
       sleep_timeout: 5,
       uses_vanity_domain: true,
       build_variables: [],

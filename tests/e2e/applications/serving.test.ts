@@ -75,6 +75,13 @@ describe("a build of files", () => {
     expect(await application.text("/")).toBe("a page\n");
     const { attributes } = await application.environment();
     expect(attributes.serving).toEqual({ mode: "static", root: "public" });
+    expect((await application.fetch("/cart/7")).status).toBe(404);
+  });
+
+  test("answers paths without a file with its page, where it routes in the browser", async () => {
+    await change({ serving_fallback: "index.html" });
+    await application.deploy(site(build));
+    expect(await application.text("/cart/7")).toBe("a page\n");
   });
 
   test("is refused when the folder is a link out of the release", async () => {

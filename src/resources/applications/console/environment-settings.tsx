@@ -148,6 +148,7 @@ const NULLABLE = new Set([
   "health_path",
   "serving_mode",
   "serving_root",
+  "serving_fallback",
   "firewall_rate_limit_level",
   "firewall_rate_limit_per_minute",
 ]);

@@ -81,6 +81,7 @@ function metaOf(
     health_path: settings.health_path ?? null,
     serving_mode: settings.serving_mode ?? null,
     serving_root: settings.serving_root ?? null,
+    serving_fallback: settings.serving_fallback ?? null,
     uses_vanity_domain: settings.uses_vanity_domain,
     uses_purge_edge_cache_on_deploy: purgesOnDeploy(settings),
   };

@@ -1,7 +1,7 @@
 // How an environment is to be served and asked whether it is ready: the settings, their faults, and how answers show them.
 import { z } from "zod";
 import type { FieldErrors } from "../../../api/jsonapi/errors.ts";
-import { type Plan, servingModes } from "../../../contracts/plan.ts";
+import { type Plan, servingFallbacks, servingModes } from "../../../contracts/plan.ts";
 
 const [MAX_HEALTH_PATH, MAX_ROOT] = [500, 200];
 
@@ -36,11 +36,18 @@ const servingRoot = z
     example: "dist",
   });
 
+const servingFallback = z.enum(servingFallbacks).nullable().meta({
+  description:
+    "What a path without a file gets on a site of files: `index.html`, for applications that route in the browser, or nothing but a 404. Null leaves it to the plan.",
+  example: "index.html",
+});
+
 /** The settings as requests have them. */
 export const servingSettings = {
   health_path: healthPath,
   serving_mode: servingMode,
   serving_root: servingRoot,
+  serving_fallback: servingFallback,
 };
 
 /** The settings as a row has them. Absent is null: an environment has each from its first change on. */
@@ -48,6 +55,7 @@ export interface ServingSettings {
   health_path?: z.output<typeof healthPath> | undefined;
   serving_mode?: z.output<typeof servingMode> | undefined;
   serving_root?: z.output<typeof servingRoot> | undefined;
+  serving_fallback?: z.output<typeof servingFallback> | undefined;
 }
 
 /** Settings that cannot hold together. */

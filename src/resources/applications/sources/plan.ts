@@ -65,5 +65,6 @@ function settingsOf(
     healthPath: settings.health_path ?? null,
     servingMode: settings.serving_mode ?? null,
     servingRoot: settings.serving_root ?? null,
+    servingFallback: settings.serving_fallback ?? null,
   };
 }
