@@ -259,7 +259,7 @@ function configOf(env: Environment): Config {
     }),
     allowPrivateWebhooks: env.PILVI_WEBHOOK_ALLOW_PRIVATE,
     localGitServers: env.PILVI_LOCAL_GIT_SERVERS,
-    quotas: quotaSettings(env),
+    quotas: quotaSettings(env, env.PILVI_PORT_RANGE),
     backups: {
       targets: env.PILVI_BACKUP_TARGETS ?? [{ type: "folder", path: join(dataDir, "backups") }],
       s3: s3Of(env),

@@ -79,7 +79,9 @@ async function runFrame(
  */
 export async function startMeasured(env: Record<string, string>): Promise<TestPilvi> {
   const first = FIRST_PORT + (process.pid % THOUSANDS) * 1_000;
-  const quotas = { PILVI_QUOTA_RESOURCES: "0", PILVI_QUOTA_MEMORY: "0", PILVI_QUOTA_CONNECTIONS: "0" };
+  const quotas = Object.fromEntries(
+    ["RESOURCES", "MEMORY", "CONNECTIONS", "PORTS"].map((name) => [`PILVI_QUOTA_${name}`, "0"]),
+  );
   return await startPilvi({ env: { PILVI_PORT_RANGE: `${first}-${first + 999}`, ...quotas, ...env } });
 }
 

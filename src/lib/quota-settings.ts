@@ -15,6 +15,8 @@ export interface Quotas {
   storageBytes: number;
   /** The connections of its database and WebSocket clusters. */
   connections: number;
+  /** The ports of a host that its instances may have. */
+  ports: number;
 }
 
 /** The settings in the environment. */
@@ -26,12 +28,13 @@ export const quotaFields = {
   PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
   PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
   PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
+  PILVI_QUOTA_PORTS: wholeNumber.optional(),
 };
 
 type GivenQuotas = z.infer<z.ZodObject<typeof quotaFields>>;
 
-/** The settings by their names in the code. */
-export function quotaSettings(env: GivenQuotas): Quotas {
+/** The settings by their names in the code. @param portRange half of which is the default for ports. */
+export function quotaSettings(env: GivenQuotas, { first, last }: { first: number; last: number }): Quotas {
   return {
     resources: env.PILVI_QUOTA_RESOURCES,
     caches: env.PILVI_QUOTA_CACHES,
@@ -40,5 +43,6 @@ export function quotaSettings(env: GivenQuotas): Quotas {
     memoryBytes: env.PILVI_QUOTA_MEMORY,
     storageBytes: env.PILVI_QUOTA_STORAGE,
     connections: env.PILVI_QUOTA_CONNECTIONS,
+    ports: env.PILVI_QUOTA_PORTS ?? Math.ceil((last - first + 1) / 2),
   };
 }

@@ -46,7 +46,7 @@ async function cutShort(): Promise<string> {
   await writeDeploymentStatus(api.db, id, "deployment.running");
   const process = { id: newId("proc"), deploymentId: id, digest: "digest", sealedSpec: "sealed" };
   await api.db.begin(async (tx) => {
-    await insertProcess(tx, environment, process, [20_500, 20_501, 20_502]);
+    await insertProcess(tx, environment, process, { ports: [20_500, 20_501, 20_502], limit: 0 });
     const row = await loadDeployment(tx, id);
     if (row === undefined) throw new Error("no deployment");
     await endDeployment(tx, row, { status: "deployment.failed", reason: "It did not answer." });

@@ -25,6 +25,12 @@ async function storageOf(id: string): Promise<number | null> {
   return (await ask(api, `/api/caches/${id}`)).body.data.meta.storage_bytes;
 }
 
+async function organizationOf(clusterId: string): Promise<string> {
+  const [row] = await api.db<{ id: string }[]>`
+    select organization_id as id from databases where id = ${clusterId}`;
+  return row?.id ?? "";
+}
+
 test("an organization and its resources show the storage that the driver has measured", async () => {
   api = await startApi();
   const { data } = (await ask(api, "/api/caches", { method: "POST", json: validCache })).body;
@@ -48,12 +54,12 @@ test("a replica is a part of the storage of its cluster and its organization, an
   api = await startApi();
   const path = "/api/databases/clusters";
   const { id } = (await ask(api, path, { method: "POST", json: validDatabase })).body.data;
-  const cluster = { id, hostId: api.host.id };
+  const cluster = { id, organizationId: await organizationOf(id), hostId: api.host.id };
   for (const [replica, port] of [
     ["replica-1", 9],
     ["replica-2", 10],
   ] as const)
-    await api.db.begin((tx) => insertReplica(tx, cluster, replica, [port]));
+    await api.db.begin((tx) => insertReplica(tx, cluster, replica, { ports: [port], limit: 0 }));
   const measured = async (bytes: Record<string, number>) => {
     api.host.driver.storage = async () => ({ cursor: "1", bytes });
     await recordStorage({ db: api.db, driver: api.host.driver }, undefined);
@@ -75,7 +81,8 @@ test("measurements at the same time leave the sum of all instances", async () =>
   const { db, host } = api;
   const path = "/api/databases/clusters";
   const { id } = (await ask(api, path, { method: "POST", json: validDatabase })).body.data;
-  await db.begin((tx) => insertReplica(tx, { id, hostId: host.id }, "replica-1", [9]));
+  const cluster = { id, organizationId: await organizationOf(id), hostId: host.id };
+  await db.begin((tx) => insertReplica(tx, cluster, "replica-1", { ports: [9], limit: 0 }));
   const write = async (of: string) => {
     for (let bytes = 1; bytes <= 50; bytes += 1) await db.begin((tx) => updateStorage(tx, of, bytes));
   };

@@ -49,6 +49,7 @@ const DEFAULTS: Record<string, string> = {
   PILVI_QUOTA_MEMORY: `\`${byteSizeText(config.quotas.memoryBytes)}\``,
   PILVI_QUOTA_STORAGE: `\`${byteSizeText(config.quotas.storageBytes)}\``,
   PILVI_QUOTA_CONNECTIONS: `\`${config.quotas.connections}\``,
+  PILVI_QUOTA_PORTS: "half of the ports in `PILVI_PORT_RANGE`",
   PILVI_BACKUP_TARGETS: "`backups` in the data directory",
   PILVI_BACKUP_BYTES_PER_SECOND: `\`${config.backups.bytesPerSecond}\``,
   PILVI_BACKUP_VERIFICATION_SECONDS: `\`${config.backups.verificationSeconds}\``,

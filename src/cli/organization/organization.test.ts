@@ -21,6 +21,7 @@ const document: OrganizationDocument = {
         memory_bytes: amount(262_144_000, 2048 * 1024 ** 4),
         storage_bytes: amount(0),
         connections: amount(0),
+        ports: amount(3, 5000),
       },
       shares_quotas: false,
       notices: ["The organization has too much."],

@@ -6,6 +6,9 @@ import { replicaCountOf } from "./replicas/count.ts";
 import { resourcesOf } from "./resources.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 
+/** The field for the number of replicas, each of which takes a port. */
+export const REPLICAS_FIELD = "config.read_replicas";
+
 /** The fields with which a customer can take less. */
 export function allocationFieldsOf(config: DatabaseConfig): AllocationFields {
   const size = "cu_max" in config ? "config.cu_max" : "config.size";

@@ -6,13 +6,14 @@ import type { Transaction } from "../../store/database.ts";
 import type { KindContext } from "../kind.ts";
 import { ensureArchive, findArchive } from "../shared/backups/archives.ts";
 import { changed, recordRequest } from "../shared/events/record.ts";
+import { refuseExcessPorts } from "../shared/port-quota.ts";
 import { reallocate } from "../shared/quotas.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../shared/desired-state.ts";
 import { keepsLog, policyOf, sourceOf } from "./backups/policy.ts";
 import { isUnderWay } from "./refreshes/store.ts";
 import { replicaCountOf } from "./replicas/count.ts";
 import { enqueueReplicas } from "./replicas/store.ts";
-import { allocationFieldsOf, allocationOf } from "./allocation.ts";
+import { allocationFieldsOf, allocationOf, REPLICAS_FIELD } from "./allocation.ts";
 import { configVariants, type DatabaseConfig } from "./configs/index.ts";
 import type { DatabaseClusterChange } from "./schema.ts";
 import { specOf } from "./spec.ts";
@@ -37,6 +38,11 @@ export async function changeDatabaseCluster(
     refuseDeleting(cluster, CLUSTERS.noun);
     const config = changedConfig(cluster, body.config);
     const row = { ...cluster, config };
+    await refuseExcessPorts(tx, context.quotas, cluster, {
+      wanted:
+        replicaCountOf(row) > replicaCountOf(cluster) ? replicaCountOf(row) - cluster.replicas.length : 0,
+      field: REPLICAS_FIELD,
+    });
     if (isUnderWay(cluster.refresh) && keepsLog(row)) throw new ApiError(409, LOG_DURING_REFRESH);
     await updateConfig(tx, cluster.id, config);
     if (!isDeepStrictEqual(specOf(row, context), specOf(cluster, context))) {

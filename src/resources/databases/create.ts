@@ -5,11 +5,13 @@ import type { Offer } from "../../contracts/host-answers.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
 import { ensureArchive } from "../shared/backups/archives.ts";
+import { refuseExcessPorts } from "../shared/port-quota.ts";
 import { createInstance, newLogin } from "../shared/create.ts";
-import { allocationFieldsOf, allocationOf } from "./allocation.ts";
+import { allocationFieldsOf, allocationOf, REPLICAS_FIELD } from "./allocation.ts";
 import { configVariants } from "./configs/index.ts";
 import { policyOf, sourceOf } from "./backups/policy.ts";
 import { chooseEngine, engineFaults } from "./engines.ts";
+import { replicaCountOf } from "./replicas/count.ts";
 import type { NewDatabaseCluster } from "./schema.ts";
 import { insertDatabase } from "./schemas/store.ts";
 import { findDatabaseCluster, insertDatabaseCluster, type DatabaseClusterRow } from "./store.ts";
@@ -39,6 +41,8 @@ export async function createDatabaseCluster(
         config: completeConfig,
         origin: null,
       });
+      const replicas = { wanted: replicaCountOf(row), field: REPLICAS_FIELD };
+      await refuseExcessPorts(tx, context.quotas, row, replicas);
       if (policyOf(row) !== null)
         await ensureArchive(tx, { ...row, kind: "databases", source: sourceOf(row) });
       if (!hasDefault) return row;

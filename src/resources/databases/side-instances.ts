@@ -5,7 +5,7 @@ import { notify } from "../../store/notifications.ts";
 import { sumStorage } from "../shared/allocations.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../shared/create.ts";
 import { deleteMetricsOf } from "../shared/metrics/roll-up.ts";
-import { takePort } from "../shared/ports.ts";
+import { takePort, type PortOffer } from "../shared/ports.ts";
 
 /** Such an instance; it has a port for its life. */
 export interface SideInstance {
@@ -17,6 +17,11 @@ export interface SideInstance {
 export interface OwnerCluster {
   id: string;
   hostId: string;
+}
+
+/** A cluster that gets another instance. */
+export interface GrowingCluster extends OwnerCluster {
+  organizationId: string;
 }
 
 /** The instances of a kind of the cluster `r` of an outer statement, as JSON, the oldest first. */
@@ -44,19 +49,19 @@ export async function closeSideWork(tx: Transaction, kind: string, id: string): 
 
 /**
  * Gives a new instance its port, unless its cluster is being deleted.
- * @returns whether it has a port now. @throws PortsTaken, ApiError as `takePort` does.
+ * @returns whether it has a port now. @throws PortQuotaExceeded, PortsTaken, ApiError as `takePort` does.
  */
 export async function insertSideInstance(
   tx: Transaction,
-  cluster: OwnerCluster,
+  { id: resourceId, organizationId, hostId }: GrowingCluster,
   { id, kind }: { id: string; kind: string },
-  ports: readonly number[],
+  offer: PortOffer,
 ): Promise<boolean> {
   // A request to delete waits for this row, so that its run sees the new instance.
   const rows = await tx`
-    select from databases where id = ${cluster.id} and status <> 'deleting' for share`;
+    select from databases where id = ${resourceId} and status <> 'deleting' for share`;
   if (rows.length === 0) return false;
-  await takePort(tx, { id, kind, resourceId: cluster.id, hostId: cluster.hostId }, ports);
+  await takePort(tx, { id, kind, resourceId, organizationId, hostId }, offer);
   return true;
 }
 

@@ -84,7 +84,8 @@ const usageOf = (owner: string) => `
     from quota_usage where owner = ${owner}), '{"caches": 0, "databases": 0, "websockets": 0, "memoryBytes": 0,
       "storageBytes": 0, "connections": 0}')`;
 
-const IS_SHARED = `exists (select from organizations where family_id = o.family_id and id <> o.id)`;
+/** Whether the organization `o` of an outer statement shares its quotas, as SQL. */
+export const IS_SHARED = `exists (select from organizations where family_id = o.family_id and id <> o.id)`;
 
 const USAGES = `
   select t.name as "tokenName", ${IS_SHARED} as "isShared", ${usageOf("o.family_id")} as "ofFamily", ${usageOf("t.id")} as "ofToken",

@@ -1,4 +1,5 @@
 // Creates an instance of any kind: one transaction with its row, its port, its work item, and the audit.
+import { invalid } from "../../api/jsonapi/errors.ts";
 import { createOnce } from "../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../api/operation/operation.ts";
 import { failpoint } from "../../lib/failpoint.ts";
@@ -9,7 +10,8 @@ import type { Transaction } from "../../store/database.ts";
 import type { Allocation, KindContext } from "../kind.ts";
 import { recordRequest } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
-import { takePort, withFreePort } from "./ports.ts";
+import { PortQuotaExceeded } from "./port-quota.ts";
+import { takePort, withFreePort, type PortOffer } from "./ports.ts";
 import { allocate, type AllocationFields } from "./quotas.ts";
 import type { CloudRegion } from "./regions.ts";
 import type { InstanceLogin, InstanceValues } from "./rows.ts";
@@ -51,7 +53,7 @@ export async function createInstance<Row>(
   const { kind, deadlineSeconds = DEADLINE_SECONDS } = creation;
   const host = context.hosts.forNew();
   const id = newId(INSTANCE_KINDS[kind].prefix);
-  const createAt = (ports: readonly number[]) =>
+  const createAt = (offer: PortOffer) =>
     createOnce(context.db, {
       organizationId,
       kind,
@@ -64,7 +66,7 @@ export async function createInstance<Row>(
           hostId: host.id,
           name: body.name,
           region: body.region,
-          port: await takePort(tx, { id, kind, resourceId: id, hostId: host.id }, ports),
+          port: await takePort(tx, { id, kind, resourceId: id, organizationId, hostId: host.id }, offer),
         });
         await enqueue(tx, { kind, id, hostId: host.id, deadlineSeconds });
         const resource = { type: INSTANCE_KINDS[kind].type, id, name: body.name };
@@ -77,9 +79,13 @@ export async function createInstance<Row>(
       },
       find: (tx, madeId) => creation.find(tx, organizationId, madeId),
     });
-  const created = await withFreePort(context.db, host, createAt);
+  const created = await withFreePort(context, host, createAt).catch(refused);
   await failpoint("create.committed");
   return created;
+}
+
+function refused(error: unknown): never {
+  throw error instanceof PortQuotaExceeded ? invalid({ type: [error.message] }) : error;
 }
 
 /** The user of a new instance, with a newly generated password. */

@@ -25,6 +25,7 @@ const quotas = z
     memory_bytes: memoryBytes,
     storage_bytes: storageBytes,
     connections,
+    ports: amount("Ports of the host that instances have.", 5_000),
   })
   .meta({
     id: "Quotas",

@@ -4,15 +4,14 @@ import { forbidden } from "../../api/jsonapi/errors.ts";
 import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
 import { operation, type Operation } from "../../api/operation/operation.ts";
 import { z } from "zod";
-import type { Database } from "../../store/database.ts";
-import type { Quotas } from "../../lib/quota-settings.ts";
 import type { KindContext } from "../kind.ts";
 import { usagesOf } from "./allocations.ts";
 import { organizationResource, type OrganizationResource } from "./organization-schema.ts";
+import { portsOf } from "./port-quota.ts";
 import { noticesOf, usedOf } from "./quotas.ts";
 
 /** The operation. */
-export function organizationOperation({ db, quotas }: KindContext): Operation {
+export function organizationOperation(context: KindContext): Operation {
   return operation({
     method: "GET",
     path: "/meta/organization",
@@ -29,17 +28,21 @@ export function organizationOperation({ db, quotas }: KindContext): Operation {
       contentType: JSON_API,
     },
     async handle({ principal }) {
-      return { document: { data: await describe(db, quotas, principal) } };
+      return { document: { data: await describe(context, principal) } };
     },
   });
 }
 
-async function describe(db: Database, quotas: Quotas, principal: Principal): Promise<OrganizationResource> {
+async function describe(
+  { db, hosts, quotas }: KindContext,
+  principal: Principal,
+): Promise<OrganizationResource> {
   const { organizationId } = principal;
   if (organizationId === "") throw forbidden("The session has no organization.");
-  const [[organization], usages] = await Promise.all([
+  const [[organization], usages, ports] = await Promise.all([
     db<{ name: string }[]>`select name from organizations where id = ${organizationId}`,
     usagesOf(db, principal),
+    portsOf(db, { organizationId, hostId: hosts.forNew().id }),
   ]);
   const name = organization?.name ?? "";
   const used = usedOf(usages.ofFamily);
@@ -56,9 +59,10 @@ async function describe(db: Database, quotas: Quotas, principal: Principal): Pro
         databases: amount(quotas.databases, used.databases),
         websockets: amount(quotas.websockets, used.websockets),
         ...shared(quotas, used),
+        ports: amount(quotas.ports, ports),
       },
       shares_quotas: usages.isShared,
-      notices: noticesOf(quotas, usages),
+      notices: noticesOf(quotas, usages, ports),
       token:
         principal.kind === "session"
           ? null

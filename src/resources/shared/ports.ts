@@ -2,7 +2,8 @@
 // it.
 import { ApiError } from "../../api/jsonapi/errors.ts";
 import type { Database, Transaction } from "../../store/database.ts";
-import type { ServedHost } from "../kind.ts";
+import type { KindContext, ServedHost } from "../kind.ts";
+import { assertPortsLeft } from "./port-quota.ts";
 
 /** The batch sizes of ports that the host probes: the first batch mostly suffices. */
 const FIRST_BATCH = 3;
@@ -16,18 +17,25 @@ class PortsTaken extends Error {
   override name = "PortsTaken";
 }
 
+/** What the place of a new instance is chosen from. */
+export interface PortOffer {
+  ports: readonly number[];
+  /** How many ports of the host a family of organizations may have; 0 is no limit. */
+  limit: number;
+}
+
 /**
  * Has an instance inserted with a free port, and again with other ports when other transactions take these meanwhile.
- * @param insert runs a transaction that calls `takePort` with the ports.
+ * @param insert runs a transaction that calls `takePort` with the offer.
  */
 export async function withFreePort<T>(
-  db: Database,
+  { db, quotas }: Pick<KindContext, "db" | "quotas">,
   host: Pick<ServedHost, "id" | "driver" | "portRange">,
-  insert: (ports: readonly number[]) => Promise<T>,
+  insert: (offer: PortOffer) => Promise<T>,
 ): Promise<T> {
   for await (const ports of freePorts(db, host)) {
     try {
-      return await insert(ports);
+      return await insert({ ports, limit: quotas.ports });
     } catch (error) {
       if (!(error instanceof PortsTaken)) throw error;
     }
@@ -57,27 +65,31 @@ async function* freePorts(
   yield [];
 }
 
-/** An instance of a resource, and the host on which it is placed. */
+/** An instance of an organization's resource, and the host on which it is placed. */
 interface PlacedInstance {
   id: string;
   kind: string;
   resourceId: string;
+  organizationId: string;
   hostId: string;
 }
 
 /**
  * Places a new instance, with one of the ports for its life, in the transaction that creates it.
- * @throws ApiError 503 when no port is left, and PortsTaken when other transactions took all of them meanwhile.
+ * @throws PortQuotaExceeded, ApiError 503 when no port is left, and PortsTaken when other transactions took all of them
+ * meanwhile.
  */
 export async function takePort(
   tx: Transaction,
-  { id, kind, resourceId, hostId }: PlacedInstance,
-  ports: readonly number[],
+  { id, kind, resourceId, organizationId, hostId }: PlacedInstance,
+  { ports, limit }: PortOffer,
 ): Promise<number> {
+  await assertPortsLeft(tx, { organizationId, hostId }, limit);
   for (const port of ports) {
     const rows = await tx`
-      insert into instances (id, kind, resource_id, host_id, port)
-      values (${id}, ${kind}, ${resourceId}, ${hostId}, ${port})
+      insert into instances (id, kind, resource_id, host_id, port, family_id)
+      values (${id}, ${kind}, ${resourceId}, ${hostId}, ${port},
+              (select family_id from organizations where id = ${organizationId}))
       on conflict (host_id, port) do nothing returning port`;
     if (rows.length > 0) return port;
   }

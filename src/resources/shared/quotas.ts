@@ -46,13 +46,14 @@ const QUOTA_TEXTS: Record<QuotaName, { noun: string; isBytes?: true; setting: st
   memoryBytes: { noun: "memory", isBytes: true, setting: "PILVI_QUOTA_MEMORY", option: "--max-memory" },
   storageBytes: { noun: "storage", isBytes: true, setting: "PILVI_QUOTA_STORAGE", option: "--max-storage" },
   connections: { noun: "connections", setting: "PILVI_QUOTA_CONNECTIONS", option: "--max-connections" },
+  ports: { noun: "ports", setting: "PILVI_QUOTA_PORTS" },
 };
 
 const NAMES = Object.keys(QUOTA_TEXTS) as QuotaName[];
 
-/** The totals of every limited quantity. */
-export function usedOf(usage: Usage): Quotas {
-  return { ...usage, resources: usage.caches + usage.databases + usage.websockets };
+/** The totals of every limited quantity. @param ports which no sum is kept of; see `portsOf`. */
+export function usedOf(usage: Usage, ports = 0): Quotas {
+  return { ...usage, resources: usage.caches + usage.databases + usage.websockets, ports };
 }
 
 /**
@@ -143,9 +144,9 @@ export async function reallocate(
  * The quotas above their limits, of an organization and its token, as sentences: an operator may have lowered a limit,
  * and storage grows by itself.
  */
-export function noticesOf(quotas: Quotas, { tokenLimits, ...usages }: Usages): string[] {
+export function noticesOf(quotas: Quotas, { tokenLimits, ...usages }: Usages, ports: number): string[] {
   const owners = [
-    { owner: ownerOf(usages), limits: quotas, used: usedOf(usages.ofFamily) },
+    { owner: ownerOf(usages), limits: quotas, used: usedOf(usages.ofFamily, ports) },
     { owner: "token", limits: tokenLimits, used: usedOf(usages.ofToken) },
   ] as const;
   return owners.flatMap(({ owner, limits, used }) =>
@@ -199,7 +200,8 @@ function exceeded(
 /** An organization that shares its quotas is one of a family. */
 type Owner = "organization" | "family" | "token";
 
-function ownerOf({ isShared }: Pick<Usages, "isShared">): Owner {
+/** The owner of the quotas of an organization. */
+export function ownerOf({ isShared }: Pick<Usages, "isShared">): Owner {
   return isShared ? "family" : "organization";
 }
 
@@ -210,7 +212,8 @@ const OWNER_TEXTS: Record<Owner, { subject: string; has: string }> = {
   token: { subject: "The token", has: "has" },
 };
 
-interface Excess {
+/** An amount that would be above a limit. */
+export interface Excess {
   owner: Owner;
   limit: number;
   /** Including the request. */
@@ -223,8 +226,8 @@ function addExcess(errors: FieldErrors, { used, ...excess }: Excess, wanted: Wan
   addFault(errors, field, excessText({ ...excess, used: used - amount }, amount));
 }
 
-/** @param wanted the additional amount that the request asks for. */
-function excessText({ owner, limit, used, name }: Excess, wanted = 0): string {
+/** A limit that is exceeded, as a sentence. @param wanted the additional amount that the request asks for. */
+export function excessText({ owner, limit, used, name }: Excess, wanted = 0): string {
   const { noun, isBytes, setting, option } = QUOTA_TEXTS[name];
   const text = (value: number) => (isBytes ? byteSizeText(value) : String(value));
   const asked = wanted > 1 ? `, and this takes ${text(wanted)} more` : "";

@@ -44,6 +44,7 @@ const NO_QUOTAS: Quotas = {
   memoryBytes: 0,
   storageBytes: 0,
   connections: 0,
+  ports: 0,
 };
 
 /** An existing store; the API replaces its host. */

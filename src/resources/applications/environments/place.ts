@@ -36,11 +36,12 @@ export async function ensurePlaced(
 }
 
 async function place(
-  { db, vault }: KindContext,
+  context: KindContext,
   host: ServedHost,
   environment: EnvironmentRow,
   { deployment, spec, digest }: WantedProcesses,
 ): Promise<ApplicationProcess> {
+  const { db, vault } = context;
   const id = newId("proc");
   const values = {
     id,
@@ -48,8 +49,8 @@ async function place(
     digest,
     sealedSpec: vault.seal(JSON.stringify(spec), id),
   };
-  const port = await withFreePort(db, host, (ports) =>
-    db.begin((tx) => insertProcess(tx, environment, values, ports)),
+  const port = await withFreePort(context, host, (offer) =>
+    db.begin((tx) => insertProcess(tx, environment, values, offer)),
   );
   return { ...values, port, state: "starting", retiresAt: null };
 }

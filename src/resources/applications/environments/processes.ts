@@ -1,6 +1,6 @@
 // The rows of the processes that serve environments: every SQL statement about them.
 import type { Database, Queryable, Transaction } from "../../../store/database.ts";
-import { takePort } from "../../shared/ports.ts";
+import { takePort, type PortOffer } from "../../shared/ports.ts";
 import { ENVIRONMENTS } from "../work.ts";
 
 /** A process with one release and the variables of its start. */
@@ -68,18 +68,18 @@ export async function insertBackgroundRun(
 /** The properties of a new process; it gets its port for life. */
 type NewProcess = Pick<ApplicationProcess, "id" | "deploymentId" | "sealedSpec" | "digest">;
 
-/** Adds a process that starts. @throws PortsTaken, ApiError as `takePort` does. */
+/** Adds a process that starts. @throws PortQuotaExceeded, PortsTaken, ApiError as `takePort` does. */
 export async function insertProcess(
   tx: Transaction,
-  environment: { id: string; hostId: string },
+  { id: resourceId, organizationId, hostId }: { id: string; organizationId: string; hostId: string },
   process: NewProcess,
-  ports: readonly number[],
+  offer: PortOffer,
 ): Promise<number> {
-  const place = { kind: ENVIRONMENTS, resourceId: environment.id, hostId: environment.hostId };
-  const port = await takePort(tx, { id: process.id, ...place }, ports);
+  const place = { kind: ENVIRONMENTS, resourceId, organizationId, hostId };
+  const port = await takePort(tx, { id: process.id, ...place }, offer);
   await tx`
     insert into application_processes (id, environment_id, deployment_id, sealed_spec, digest, state)
-    values (${process.id}, ${environment.id}, ${process.deploymentId}, ${process.sealedSpec}, ${process.digest},
+    values (${process.id}, ${resourceId}, ${process.deploymentId}, ${process.sealedSpec}, ${process.digest},
             'starting')`;
   return port;
 }

@@ -7,6 +7,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
+import { refuseExcessPorts } from "../../shared/port-quota.ts";
 import { assertFewProcesses } from "../background-processes/bound.ts";
 import { recordPartChange } from "../environments/part-change.ts";
 import { lockEnvironment } from "../environments/store.ts";
@@ -63,7 +64,7 @@ export async function createInstance(
 
 /** Another size starts the release anew, beside the former process. @throws ApiError 404, 409 or 422 */
 export async function changeInstance(
-  { db }: KindContext,
+  { db, quotas }: KindContext,
   request: Request<InstanceChange>,
 ): Promise<InstanceRow> {
   const { principal, params, body } = request;
@@ -72,7 +73,8 @@ export async function changeInstance(
     const { id, environmentId } = instance;
     const name = body.name ?? instance.name;
     await assertNameIsFree(tx, { id, environmentId, name });
-    await updateInstance(tx, id, { name, settings: settingsOf(instance.settings, body) });
+    const settings = settingsOf(instance.settings, body);
+    await updateInstance(tx, id, { name, settings });
     await orderScheduler(tx, environment, instance, body.uses_scheduler);
     const isScaled = [body.min_replicas, body.max_replicas].some((count) => count !== undefined);
     await assertFewProcesses(tx, environmentId, isScaled ? "max_replicas" : "uses_scheduler");
@@ -80,6 +82,8 @@ export async function changeInstance(
       part: "instances",
       details: { ...body, instance: id },
     });
+    const further = instance.type === "app" ? replicasOf(settings) - replicasOf(instance.settings) : 0;
+    await refuseExcessPorts(tx, quotas, environment, { wanted: further, field: scalingFieldOf(body) });
     return (await findInstance(tx, principal.organizationId, id)) ?? missing();
   });
 }
@@ -111,6 +115,15 @@ function settingsOf(former: InstanceSettings, body: Partial<NewInstance> | Insta
   if (asked !== undefined && asked !== 1)
     throw invalid({ scaling_type: ["Without scaling there is one replica; take the type `custom`."] });
   return { size };
+}
+
+function replicasOf({ replicas = 1 }: InstanceSettings): number {
+  return replicas;
+}
+
+/** The member of a request that says how many replicas there are. */
+function scalingFieldOf({ max_replicas: most }: InstanceChange): "min_replicas" | "max_replicas" {
+  return most === undefined ? "min_replicas" : "max_replicas";
 }
 
 async function assertNameIsFree(

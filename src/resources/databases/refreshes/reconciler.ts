@@ -5,6 +5,7 @@ import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
 import { watchObsolete } from "../../shared/obsolescence-watch.ts";
+import { PortQuotaExceeded } from "../../shared/port-quota.ts";
 import { withFreePort } from "../../shared/ports.ts";
 import { isServed } from "../../shared/status.ts";
 import { ensureLogin } from "../login.ts";
@@ -40,7 +41,7 @@ export function reconcileRefreshes(context: KindContext): Reconcile {
     // While the clone takes over the data, its own run goes on.
     if (refresh?.state !== "building") return { result: { settled: true } };
     const stage = stages.find((each) => each.id === refresh.id);
-    if (stage === undefined) return await place(context, cluster, refresh.id);
+    if (stage === undefined) return await place(context, cluster, refresh);
     return await build(context, { cluster, refresh, stage, driver }, signal);
   };
 }
@@ -58,11 +59,20 @@ export async function removeStages(
   }
 }
 
-/** Gives the stage an address. */
-async function place({ db, hosts }: KindContext, cluster: DatabaseClusterRow, id: string): Promise<Outcome> {
-  await withFreePort(db, hosts.of(cluster.hostId), (ports) =>
-    db.begin((tx) => insertStage(tx, cluster, id, ports)),
-  );
+/** Gives the stage an address; a refresh fails that may have none. */
+async function place(
+  context: KindContext,
+  cluster: DatabaseClusterRow,
+  refresh: StoredRefresh,
+): Promise<Outcome> {
+  try {
+    await withFreePort(context, context.hosts.of(cluster.hostId), (offer) =>
+      context.db.begin((tx) => insertStage(tx, cluster, refresh.id, offer)),
+    );
+  } catch (error) {
+    if (!(error instanceof PortQuotaExceeded)) throw error;
+    return await failed(context, { cluster, refresh }, error.message);
+  }
   await failpoint("refresh.placed");
   return again(0, null);
 }
@@ -133,7 +143,7 @@ async function mask(
 /** The next run removes the stage. */
 async function failed(
   { db }: KindContext,
-  { cluster, refresh }: Building,
+  { cluster, refresh }: Pick<Building, "cluster" | "refresh">,
   reason: string | null,
 ): Promise<Outcome> {
   await failRefresh(db, cluster, refresh, reason ?? "The host gives no reason.");

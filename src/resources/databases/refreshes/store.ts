@@ -2,11 +2,13 @@
 import type { Origin } from "../../../contracts/instance-spec.ts";
 import type { Queryable, Transaction } from "../../../store/database.ts";
 import { recordEvent } from "../../shared/events/record.ts";
+import type { PortOffer } from "../../shared/ports.ts";
 import {
   closeSideWork,
   enqueueSideWork,
   insertSideInstance,
   sideInstancesSql,
+  type GrowingCluster,
   type OwnerCluster,
 } from "../side-instances.ts";
 
@@ -103,13 +105,13 @@ export async function endSwap(
 
 /**
  * Gives a new stage its port, unless its cluster is being deleted.
- * @throws PortsTaken, ApiError as `takePort` does.
+ * @throws PortQuotaExceeded, PortsTaken, ApiError as `takePort` does.
  */
 export async function insertStage(
   tx: Transaction,
-  cluster: OwnerCluster,
+  cluster: GrowingCluster,
   id: string,
-  ports: readonly number[],
+  offer: PortOffer,
 ): Promise<void> {
-  await insertSideInstance(tx, cluster, { id, kind: REFRESHES }, ports);
+  await insertSideInstance(tx, cluster, { id, kind: REFRESHES }, offer);
 }

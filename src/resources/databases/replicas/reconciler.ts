@@ -58,10 +58,10 @@ export async function removeReplicas(
 }
 
 /** Gives another replica an address. */
-async function place({ db, hosts }: KindContext, cluster: DatabaseClusterRow): Promise<void> {
+async function place(context: KindContext, cluster: DatabaseClusterRow): Promise<void> {
   const id = newId("replica");
-  await withFreePort(db, hosts.of(cluster.hostId), (ports) =>
-    db.begin((tx) => insertReplica(tx, cluster, id, ports)),
+  await withFreePort(context, context.hosts.of(cluster.hostId), (offer) =>
+    context.db.begin((tx) => insertReplica(tx, cluster, id, offer)),
   );
 }
 

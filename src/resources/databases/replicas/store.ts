@@ -1,12 +1,14 @@
 // The rows of read replicas, which are side instances of their cluster.
 import type { Queryable, Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
+import type { PortOffer } from "../../shared/ports.ts";
 import {
   closeSideWork,
   enqueueSideWork,
   eraseSideInstance,
   insertSideInstance,
   sideInstancesSql,
+  type GrowingCluster,
   type OwnerCluster,
 } from "../side-instances.ts";
 
@@ -28,15 +30,15 @@ export async function closeReplicas(tx: Transaction, id: string): Promise<void> 
 
 /**
  * Gives a new replica its port, unless its cluster is being deleted.
- * @throws PortsTaken, ApiError as `takePort` does.
+ * @throws PortQuotaExceeded, PortsTaken, ApiError as `takePort` does.
  */
 export async function insertReplica(
   tx: Transaction,
-  cluster: OwnerCluster,
+  cluster: GrowingCluster,
   id: string,
-  ports: readonly number[],
+  offer: PortOffer,
 ): Promise<void> {
-  if (await insertSideInstance(tx, cluster, { id, kind: REPLICAS }, ports))
+  if (await insertSideInstance(tx, cluster, { id, kind: REPLICAS }, offer))
     await notify(tx, "status", cluster.id);
 }
 
