@@ -9,6 +9,8 @@ export interface Quotas {
   caches: number;
   databases: number;
   websockets: number;
+  /** The number of environments of applications. */
+  applications: number;
   /** The memory that the sizes of all its resources stand for, in bytes. */
   memoryBytes: number;
   /** The measured storage on the disk of the host, in bytes. */
@@ -25,6 +27,7 @@ export const quotaFields = {
   PILVI_QUOTA_CACHES: wholeNumber.default(0),
   PILVI_QUOTA_DATABASES: wholeNumber.default(0),
   PILVI_QUOTA_WEBSOCKETS: wholeNumber.default(0),
+  PILVI_QUOTA_APPLICATIONS: wholeNumber.default(0),
   PILVI_QUOTA_MEMORY: byteSize.default(2048 * 1024 ** 4),
   PILVI_QUOTA_STORAGE: byteSize.default(1024 ** 4),
   PILVI_QUOTA_CONNECTIONS: wholeNumber.default(50_000_000),
@@ -40,6 +43,7 @@ export function quotaSettings(env: GivenQuotas, { first, last }: { first: number
     caches: env.PILVI_QUOTA_CACHES,
     databases: env.PILVI_QUOTA_DATABASES,
     websockets: env.PILVI_QUOTA_WEBSOCKETS,
+    applications: env.PILVI_QUOTA_APPLICATIONS,
     memoryBytes: env.PILVI_QUOTA_MEMORY,
     storageBytes: env.PILVI_QUOTA_STORAGE,
     connections: env.PILVI_QUOTA_CONNECTIONS,

@@ -288,9 +288,11 @@ describe("the organization in an answer", () => {
       caches: { limit: null, used: 1 },
       databases: { limit: null, used: 0 },
       websockets: { limit: null, used: 1 },
+      applications: { limit: null, used: 0 },
       memory_bytes: { limit: GIBIBYTE, used: 250 * MEBIBYTE },
       storage_bytes: { limit: null, used: 0 },
       connections: { limit: null, used: 100 },
+      ports: { limit: null, used: 2 },
     });
     expect(data.meta.notices).toEqual([]);
     expect(data.meta.token.quotas.resources).toEqual({ limit: null, used: 0 });

@@ -46,6 +46,7 @@ const DEFAULTS: Record<string, string> = {
   PILVI_QUOTA_CACHES: `\`${config.quotas.caches}\``,
   PILVI_QUOTA_DATABASES: `\`${config.quotas.databases}\``,
   PILVI_QUOTA_WEBSOCKETS: `\`${config.quotas.websockets}\``,
+  PILVI_QUOTA_APPLICATIONS: `\`${config.quotas.applications}\``,
   PILVI_QUOTA_MEMORY: `\`${byteSizeText(config.quotas.memoryBytes)}\``,
   PILVI_QUOTA_STORAGE: `\`${byteSizeText(config.quotas.storageBytes)}\``,
   PILVI_QUOTA_CONNECTIONS: `\`${config.quotas.connections}\``,

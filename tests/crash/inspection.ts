@@ -93,7 +93,7 @@ async function rowsOf(store: Database, wanted: string[]) {
 /** How many resources the sums of the quotas have for all organizations together. */
 async function countedIn(store: Database): Promise<number | undefined> {
   const [row] = await store<{ counted: number }[]>`
-    select coalesce(sum(caches + databases + websockets), 0)::int as counted
+    select coalesce(sum(caches + databases + websockets + applications), 0)::int as counted
     from quota_usage where owner in (select family_id from organizations)`;
   return row?.counted;
 }

@@ -18,6 +18,7 @@ const document: OrganizationDocument = {
         caches: amount(3),
         databases: amount(0),
         websockets: amount(0),
+        applications: amount(0),
         memory_bytes: amount(262_144_000, 2048 * 1024 ** 4),
         storage_bytes: amount(0),
         connections: amount(0),

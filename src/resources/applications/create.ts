@@ -5,7 +5,7 @@ import type { OperationRequest } from "../../api/operation/operation.ts";
 import { newId } from "../../lib/ids.ts";
 import type { KindContext } from "../kind.ts";
 import { recordRequest, type NewEvent } from "../shared/events/record.ts";
-import { refuseFullStorage } from "../shared/quotas.ts";
+import { allocateEnvironment } from "./environments/allocation.ts";
 import { insertNewEnvironment } from "./environments/create.ts";
 import { FIRST_ENVIRONMENT } from "./environments/settings.ts";
 import type { NewApplication } from "./schema.ts";
@@ -53,7 +53,6 @@ export async function createApplication(
         throw invalid({
           name: [`The organization has ${MAX_APPLICATIONS} applications, and may not have more.`],
         });
-      await refuseFullStorage(tx, context.quotas, principal, "name");
       const slug = slugOf(body.name, "application");
       const environmentId = newId("env");
       const application = {
@@ -76,6 +75,7 @@ export async function createApplication(
       const event = { type: "created" as const, resource: resourceOf(application) };
       const about = { kind: KIND, details: withoutPassword(body) };
       await recordRequest(tx, { principal, requestId, action: "create", ...about, event });
+      await allocateEnvironment(tx, context.quotas, principal, environmentId);
       const row = await findApplication(tx, organizationId, id);
       if (row === undefined) throw new Error("an insert gave no row");
       return row;

@@ -56,7 +56,7 @@ async function lockDeletable(tx: Transaction, { userId }: SessionPrincipal, id: 
   const [state] = await tx<{ isDefault: boolean; resources: number; archives: number }[]>`
     select is_default as "isDefault",
            (select count(*)::int from allocations
-             where organization_id = o.id and kind not in ('archives', 'applications'))
+             where organization_id = o.id and kind not in ('archives', 'applications', 'environments'))
              + (select count(*)::int from applications where organization_id = o.id) as resources,
            (select count(*)::int from archives where organization_id = o.id) as archives
     from organizations o where id = ${id}`;

@@ -4,8 +4,13 @@ import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation } from "../kind.ts";
 import type { InstanceKind } from "./instance-kinds.ts";
 
+/** The kinds of resources that are counted: those that run as instances, and the environments of applications. */
+export type CountedKind = InstanceKind | "environments";
+
 /** The totals of a family of organizations, which share their quotas, or of a token. */
 export interface Usage extends Record<InstanceKind, number> {
+  /** Environments of applications. */
+  applications: number;
   memoryBytes: number;
   storageBytes: number;
   connections: number;
@@ -19,9 +24,16 @@ export interface TokenLimits {
   connections: number | null;
 }
 
-/** The token that what the principal orders counts for; null for a session. */
-export function tokenOf(principal: Principal): string | null {
-  return principal.kind === "token" ? principal.tokenId : null;
+/** Whom a resource counts for: an organization, and the token that ordered it; null for a session. */
+export interface QuotaOwner {
+  organizationId: string;
+  tokenId: string | null;
+}
+
+/** Whom the orders of a principal count for. */
+export function quotaOwnerOf(principal: Principal): QuotaOwner {
+  const { organizationId } = principal;
+  return { organizationId, tokenId: principal.kind === "token" ? principal.tokenId : null };
 }
 
 /**
@@ -31,17 +43,22 @@ export function tokenOf(principal: Principal): string | null {
 export async function insertAllocation(
   tx: Transaction,
   principal: Principal,
-  { kind, id, allocation }: { kind: InstanceKind; id: string; allocation: Allocation },
+  { kind, id, allocation }: { kind: CountedKind; id: string; allocation: Allocation },
 ): Promise<void> {
+  const { organizationId, tokenId } = quotaOwnerOf(principal);
   await tx`
     insert into allocations (resource_id, organization_id, token_id, kind, memory_bytes, connections)
-    values (${id}, ${principal.organizationId}, ${tokenOf(principal)}, ${kind}, ${allocation.memoryBytes}, ${allocation.connections})`;
+    values (${id}, ${organizationId}, ${tokenId}, ${kind}, ${allocation.memoryBytes}, ${allocation.connections})`;
 }
 
 /** Reads and locks what a resource takes now, until the transaction ends; undefined when nothing is recorded. */
-export async function lockAllocation(tx: Transaction, id: string): Promise<Allocation | undefined> {
-  const [row] = await tx<Allocation[]>`
-    select coalesce(memory_bytes, 0)::float8 as "memoryBytes", connections::float8 as connections
+export async function lockAllocation(
+  tx: Transaction,
+  id: string,
+): Promise<(Allocation & QuotaOwner) | undefined> {
+  const [row] = await tx<(Allocation & QuotaOwner)[]>`
+    select coalesce(memory_bytes, 0)::float8 as "memoryBytes", connections::float8 as connections,
+           organization_id as "organizationId", token_id as "tokenId"
     from allocations where resource_id = ${id} for update`;
   return row;
 }
@@ -79,10 +96,10 @@ export interface Usages {
 
 const usageOf = (owner: string) => `
   coalesce((
-    select json_build_object('caches', caches, 'databases', databases, 'websockets', websockets, 'memoryBytes',
-      memory_bytes, 'storageBytes', storage_bytes, 'connections', connections)
-    from quota_usage where owner = ${owner}), '{"caches": 0, "databases": 0, "websockets": 0, "memoryBytes": 0,
-      "storageBytes": 0, "connections": 0}')`;
+    select json_build_object('caches', caches, 'databases', databases, 'websockets', websockets, 'applications',
+      applications, 'memoryBytes', memory_bytes, 'storageBytes', storage_bytes, 'connections', connections)
+    from quota_usage where owner = ${owner}), '{"caches": 0, "databases": 0, "websockets": 0, "applications": 0,
+      "memoryBytes": 0, "storageBytes": 0, "connections": 0}')`;
 
 /** Whether the organization `o` of an outer statement shares its quotas, as SQL. */
 export const IS_SHARED = `exists (select from organizations where family_id = o.family_id and id <> o.id)`;
@@ -93,12 +110,11 @@ const USAGES = `
            max_storage_bytes, 'connections', max_connections) as "tokenLimits"
   from organizations o left join tokens t on t.organization_id = o.id`;
 
-/** The sums of an authenticated token, and of the family of its organization. */
-export async function usagesOf(db: Queryable, principal: Principal): Promise<Usages> {
-  const { organizationId } = principal;
+/** The sums of a token, and of the family of its organization. */
+export async function usagesOf(db: Queryable, { organizationId, tokenId }: QuotaOwner): Promise<Usages> {
   const [row] = await db<Usages[]>`
-    ${db.unsafe(USAGES)} and t.id = ${tokenOf(principal)}::text where o.id = ${organizationId}`;
-  if (row === undefined) throw new Error("the organization of a principal is not there");
+    ${db.unsafe(USAGES)} and t.id = ${tokenId}::text where o.id = ${organizationId}`;
+  if (row === undefined) throw new Error("the organization of a quota is not there");
   return row;
 }
 

@@ -9,7 +9,10 @@ const amount = (description: string, example: number) =>
     })
     .meta({ description });
 
-const memoryBytes = amount("Bytes of memory, the sum of the sizes of all resources.", 2_251_799_813_685_248);
+const memoryBytes = amount(
+  "Bytes of memory, the sum of the sizes of all resources; of an environment, for each of its processes.",
+  2_251_799_813_685_248,
+);
 const storageBytes = amount(
   "Bytes on the disk at the host's latest measurement. Above the limit, creates are refused.",
   1_099_511_627_776,
@@ -22,6 +25,7 @@ const quotas = z
     caches: amount("Caches.", 500),
     databases: amount("Database clusters.", 500),
     websockets: amount("WebSocket clusters.", 500),
+    applications: amount("Environments of applications.", 500),
     memory_bytes: memoryBytes,
     storage_bytes: storageBytes,
     connections,

@@ -5,7 +5,7 @@ import { JSON_API } from "../../api/jsonapi/jsonapi.ts";
 import { operation, type Operation } from "../../api/operation/operation.ts";
 import { z } from "zod";
 import type { KindContext } from "../kind.ts";
-import { usagesOf } from "./allocations.ts";
+import { quotaOwnerOf, usagesOf } from "./allocations.ts";
 import { organizationResource, type OrganizationResource } from "./organization-schema.ts";
 import { portsOf } from "./port-quota.ts";
 import { noticesOf, usedOf } from "./quotas.ts";
@@ -41,7 +41,7 @@ async function describe(
   if (organizationId === "") throw forbidden("The session has no organization.");
   const [[organization], usages, ports] = await Promise.all([
     db<{ name: string }[]>`select name from organizations where id = ${organizationId}`,
-    usagesOf(db, principal),
+    usagesOf(db, quotaOwnerOf(principal)),
     portsOf(db, { organizationId, hostId: hosts.forNew().id }),
   ]);
   const name = organization?.name ?? "";
@@ -58,6 +58,7 @@ async function describe(
         caches: amount(quotas.caches, used.caches),
         databases: amount(quotas.databases, used.databases),
         websockets: amount(quotas.websockets, used.websockets),
+        applications: amount(quotas.applications, used.applications),
         ...shared(quotas, used),
         ports: amount(quotas.ports, ports),
       },

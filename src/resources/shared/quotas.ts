@@ -9,23 +9,26 @@ import type { Allocation } from "../kind.ts";
 import {
   insertAllocation,
   lockAllocation,
+  quotaOwnerOf,
   storageOf,
-  tokenOf,
   updateAllocation,
   usagesOf,
+  type CountedKind,
   type Usage,
   type Usages,
 } from "./allocations.ts";
-import type { InstanceKind } from "./instance-kinds.ts";
 
 /** The fields of a request that decide how much of a quota the resource takes. */
-export type AllocationFields = Record<keyof TakenByOrder, string>;
+export type AllocationFields = Record<keyof TakenByOrder, string> & {
+  /** The field that is at fault for the number of resources; `type` when left out. */
+  count?: string;
+};
 
 type TakenByOrder = { memory: number; connections: number };
 
 /** A resource with its new allocation. */
-interface AllocationOrder {
-  kind: InstanceKind;
+export interface AllocationOrder {
+  kind: CountedKind;
   id: string;
   allocation: Allocation;
   fields: AllocationFields;
@@ -43,6 +46,7 @@ const QUOTA_TEXTS: Record<QuotaName, { noun: string; isBytes?: true; setting: st
   caches: { noun: "caches", setting: "PILVI_QUOTA_CACHES" },
   databases: { noun: "database clusters", setting: "PILVI_QUOTA_DATABASES" },
   websockets: { noun: "WebSocket clusters", setting: "PILVI_QUOTA_WEBSOCKETS" },
+  applications: { noun: "environments of applications", setting: "PILVI_QUOTA_APPLICATIONS" },
   memoryBytes: { noun: "memory", isBytes: true, setting: "PILVI_QUOTA_MEMORY", option: "--max-memory" },
   storageBytes: { noun: "storage", isBytes: true, setting: "PILVI_QUOTA_STORAGE", option: "--max-storage" },
   connections: { noun: "connections", setting: "PILVI_QUOTA_CONNECTIONS", option: "--max-connections" },
@@ -53,7 +57,8 @@ const NAMES = Object.keys(QUOTA_TEXTS) as QuotaName[];
 
 /** The totals of every limited quantity. @param ports which no sum is kept of; see `portsOf`. */
 export function usedOf(usage: Usage, ports = 0): Quotas {
-  return { ...usage, resources: usage.caches + usage.databases + usage.websockets, ports };
+  const { caches, databases, websockets, applications } = usage;
+  return { ...usage, resources: caches + databases + websockets + applications, ports };
 }
 
 /**
@@ -67,12 +72,16 @@ export async function allocate(
   order: AllocationOrder,
 ): Promise<void> {
   const { kind, allocation, fields } = order;
+  const { count: field = "type" } = fields;
   // Both statements travel together: from the first of them on, all other creates of the family wait.
-  const [, usages] = await Promise.all([insertAllocation(tx, principal, order), usagesOf(tx, principal)]);
+  const [, usages] = await Promise.all([
+    insertAllocation(tx, principal, order),
+    usagesOf(tx, quotaOwnerOf(principal)),
+  ]);
   refuseExcess(quotas, usages, {
-    resources: { wanted: 1, field: "type" },
-    [kind]: { wanted: 1, field: "type" },
-    storageBytes: { wanted: 0, field: "type" },
+    resources: { wanted: 1, field },
+    [kind === "environments" ? "applications" : kind]: { wanted: 1, field },
+    storageBytes: { wanted: 0, field },
     ...takenBy(allocation, fields),
   });
 }
@@ -89,7 +98,7 @@ export async function refuseFullStorage(
   principal: Principal,
   field: string,
 ): Promise<void> {
-  refuseExcess(quotas, await usagesOf(tx, principal), { storageBytes: { wanted: 0, field } });
+  refuseExcess(quotas, await usagesOf(tx, quotaOwnerOf(principal)), { storageBytes: { wanted: 0, field } });
 }
 
 /**
@@ -130,14 +139,36 @@ export async function reallocate(
   const { id, allocation, fields } = order;
   const former = await lockAllocation(tx, id);
   if (former === undefined) return await allocate(tx, quotas, principal, order);
-  const growth = {
-    memoryBytes: allocation.memoryBytes - former.memoryBytes,
-    connections: allocation.connections - former.connections,
-  };
+  const growth = growthOf(former, allocation);
   if (growth.memoryBytes === 0 && growth.connections === 0) return;
   const isLarger = growth.memoryBytes > 0 || growth.connections > 0;
-  await updateAllocation(tx, id, allocation, isLarger ? tokenOf(principal) : null);
-  if (isLarger) refuseExcess(quotas, await usagesOf(tx, principal), takenBy(growth, fields));
+  const owner = quotaOwnerOf(principal);
+  await updateAllocation(tx, id, allocation, isLarger ? owner.tokenId : null);
+  if (isLarger) refuseExcess(quotas, await usagesOf(tx, owner), takenBy(growth, fields));
+}
+
+/**
+ * The same for a change that nobody asks for, such as that of a release; the resource goes on to count for its token.
+ * @returns the quotas that it exceeds as sentences; the transaction has to be taken back when there are any.
+ */
+export async function reallocateUnasked(
+  tx: Transaction,
+  quotas: Quotas,
+  { id, allocation }: Pick<AllocationOrder, "id" | "allocation">,
+): Promise<string[]> {
+  const former = await lockAllocation(tx, id);
+  if (former === undefined) throw new Error(`nothing is recorded of ${id}`);
+  const growth = growthOf(former, allocation);
+  await updateAllocation(tx, id, allocation, null);
+  const wanted = takenBy(growth, { memory: "memory", connections: "connections" });
+  return Object.values(excessOf(quotas, await usagesOf(tx, former), wanted)).flat();
+}
+
+function growthOf(former: Allocation, next: Allocation): Allocation {
+  return {
+    memoryBytes: next.memoryBytes - former.memoryBytes,
+    connections: next.connections - former.connections,
+  };
 }
 
 /**
@@ -168,8 +199,13 @@ function takenBy({ memoryBytes, connections }: Allocation, fields: AllocationFie
   };
 }
 
+function refuseExcess(quotas: Quotas, usages: Usages, wanted: Wanted): void {
+  const errors = excessOf(quotas, usages, wanted);
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+}
+
 /** The sums include the order already, and no other transaction can change them before this one ends. */
-function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages, wanted: Wanted): void {
+function excessOf(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages, wanted: Wanted): FieldErrors {
   const errors: FieldErrors = {};
   const ofFamily = usedOf(usages.ofFamily);
   const names = Object.keys(wanted) as QuotaName[];
@@ -182,7 +218,7 @@ function refuseExcess(quotas: Quotas, { tokenLimits: limits, ...usages }: Usages
     const limit = { ...quotas, ...limits }[name] ?? 0;
     addExcess(errors, { owner: "token", limit, used: ofToken[name], name }, wanted);
   }
-  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return errors;
 }
 
 /** The quotas that the totals exceed. Storage is measured and not ordered: it may be as large as its limit. */

@@ -41,6 +41,7 @@ const NO_QUOTAS: Quotas = {
   caches: 0,
   databases: 0,
   websockets: 0,
+  applications: 0,
   memoryBytes: 0,
   storageBytes: 0,
   connections: 0,

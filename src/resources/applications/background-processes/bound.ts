@@ -1,8 +1,9 @@
 // The bound of all processes of an environment, so that an order cannot take a machine.
 import { invalid } from "../../../api/jsonapi/errors.ts";
+import type { PlannedProcess } from "../../../contracts/plan.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { Queryable, Transaction } from "../../../store/database.ts";
-import { countOrderedProcesses } from "./store.ts";
+import { followProcfile, orderedProcessesOf } from "./store.ts";
 
 const MAX_PROCESSES_OF_ENVIRONMENT = 50;
 
@@ -16,14 +17,23 @@ export async function assertFewProcesses(
   if (sentence !== null) throw invalid({ [member]: [sentence] });
 }
 
-/** @throws PublicError when a Procfile gives the environment too many processes. */
-export async function assertProcfileFits(tx: Transaction, environmentId: string): Promise<void> {
+/**
+ * Brings the background processes of the serving instance to the lines of a Procfile.
+ * @throws PublicError when the environment would have too many processes.
+ */
+export async function takeProcfile(
+  tx: Transaction,
+  environmentId: string,
+  lines: readonly PlannedProcess[],
+): Promise<void> {
+  await followProcfile(tx, environmentId, lines);
   const sentence = await excess(tx, environmentId);
   if (sentence !== null) throw new PublicError(`The Procfile has too many processes. ${sentence}`);
 }
 
 async function excess(db: Queryable, environmentId: string): Promise<string | null> {
-  const count = await countOrderedProcesses(db, environmentId);
+  const ordered = await orderedProcessesOf(db, environmentId);
+  const count = ordered.reduce((sum, each) => sum + each.count, 0);
   if (count <= MAX_PROCESSES_OF_ENVIRONMENT) return null;
   return `The environment would have ${count} processes; at most ${MAX_PROCESSES_OF_ENVIRONMENT} are possible.`;
 }

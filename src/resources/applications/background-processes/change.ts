@@ -7,6 +7,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
+import { reallocateEnvironment } from "../environments/allocation.ts";
 import { recordPartChange } from "../environments/part-change.ts";
 import { lockEnvironment, type EnvironmentRow } from "../environments/store.ts";
 import { findInstance } from "../instances/store.ts";
@@ -25,7 +26,7 @@ type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
 
 /** Adds a background process, or finds that which the same Idempotency-Key added before. @throws ApiError */
 export async function createBackgroundProcess(
-  { db }: KindContext,
+  { db, quotas }: KindContext,
   request: Request<NewBackgroundProcess>,
 ): Promise<{ row: BackgroundProcessRow; isReplayed: boolean }> {
   const { principal, params, body, idempotency } = request;
@@ -47,6 +48,7 @@ export async function createBackgroundProcess(
         part: "background_processes",
         details: { ...body, instance: params.id, background_process: id },
       });
+      await reallocateEnvironment(tx, quotas, principal, { id: environment.id, field: "processes" });
       return (await findBackgroundProcess(tx, organizationId, id)) ?? missing();
     },
     find: (tx, madeId) => findBackgroundProcess(tx, organizationId, madeId),
@@ -55,7 +57,7 @@ export async function createBackgroundProcess(
 
 /** Processes with another command take the place of the former ones. @throws ApiError 404, 409 or 422 */
 export async function changeBackgroundProcess(
-  { db }: KindContext,
+  { db, quotas }: KindContext,
   request: Request<BackgroundProcessChange>,
 ): Promise<BackgroundProcessRow> {
   const { principal, params, body } = request;
@@ -77,12 +79,16 @@ export async function changeBackgroundProcess(
       part: "background_processes",
       details: { ...body, background_process: row.id },
     });
+    await reallocateEnvironment(tx, quotas, principal, { id: environment.id, field: "processes" });
     return (await findBackgroundProcess(tx, organizationId, row.id)) ?? missing();
   });
 }
 
 /** @throws ApiError 404, 409, or 422 for a line of the Procfile or the scheduler. */
-export async function deleteBackgroundProcess({ db }: KindContext, request: Request<unknown>): Promise<void> {
+export async function deleteBackgroundProcess(
+  { db, quotas }: KindContext,
+  request: Request<unknown>,
+): Promise<void> {
   const { principal, params } = request;
   await db.begin(async (tx) => {
     const { row, environment } = await locked(tx, principal.organizationId, params.id);
@@ -94,6 +100,7 @@ export async function deleteBackgroundProcess({ db }: KindContext, request: Requ
       part: "background_processes",
       details: { deleted_background_process: row.id },
     });
+    await reallocateEnvironment(tx, quotas, principal, { id: environment.id, field: "id" });
   });
 }
 

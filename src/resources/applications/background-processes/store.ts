@@ -149,10 +149,18 @@ export async function followProcfile(
       on conflict (process_group_id, procfile_name) do update set command = excluded.command`;
 }
 
-/** How many processes an environment is to have in all, those that answer requests among them. */
-export async function countOrderedProcesses(db: Queryable, environmentId: string): Promise<number> {
-  const [row] = await db<{ total: number }[]>`
-    select coalesce(sum(replicas * ((g.type = 'app')::int + background) + schedulers), 0)::int as total
+/** The processes that an environment is to have for one of its instances, those that answer requests among them. */
+export interface OrderedProcesses {
+  /** The name of the size that each of them has. */
+  size: string;
+  count: number;
+}
+
+/** The processes that an environment is to have, by instance. */
+export async function orderedProcessesOf(db: Queryable, environmentId: string): Promise<OrderedProcesses[]> {
+  return await db<OrderedProcesses[]>`
+    select g.settings ->> 'size' as size,
+           (replicas * ((g.type = 'app')::int + background) + schedulers)::int as count
     from process_groups g,
       lateral (select coalesce((g.settings ->> 'replicas')::int, 1) as replicas) r,
       lateral (
@@ -161,5 +169,4 @@ export async function countOrderedProcesses(db: Queryable, environmentId: string
         from background_processes b
         where b.process_group_id = g.id) c
     where g.environment_id = ${environmentId}`;
-  return row?.total ?? 0;
 }

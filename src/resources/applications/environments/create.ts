@@ -12,6 +12,7 @@ import { DEFAULT_SIZE } from "../instances/sizes.ts";
 import { insertInstance } from "../instances/store.ts";
 import { freeSlug, slugOf } from "../slug.ts";
 import { lockApplication } from "../store.ts";
+import { allocateEnvironment } from "./allocation.ts";
 import type { NewEnvironment } from "./schema.ts";
 import { servingFaults } from "./serving.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
@@ -59,6 +60,7 @@ export async function createEnvironment(
       const event = { type: "created" as const, resource: environmentResourceOf({ id, name: body.name }) };
       const details = { ...body, application: application.id };
       await recordRequest(tx, { principal, requestId, action: "create", kind: KIND, details, event });
+      await allocateEnvironment(tx, context.quotas, principal, id);
       const row = await findEnvironment(tx, organizationId, id);
       if (row === undefined) throw new Error("an insert gave no row");
       return row;

@@ -8,8 +8,7 @@ import type { KindContext, ServedHost } from "../../kind.ts";
 import { watchObsolete } from "../../shared/obsolescence-watch.ts";
 import { isServed } from "../../shared/status.ts";
 import { ensureAnswered, ensureEdge, ensureRoute } from "../edge.ts";
-import { assertProcfileFits } from "../background-processes/bound.ts";
-import { followProcfile } from "../background-processes/store.ts";
+import { takeProcfile } from "../background-processes/bound.ts";
 import { endDeployment } from "../deployments/end.ts";
 import { cancelDeployCommand, ensureDeployCommandRan } from "../deployments/deploy-command.ts";
 import {
@@ -20,6 +19,7 @@ import {
 } from "../deployments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
+import { reallocateRelease } from "./allocation.ts";
 import { ensureBackgroundPlaced, ensureBackgroundRuns, keepBackground } from "./background.ts";
 import { followRotation } from "./credentials.ts";
 import { processInputs } from "./inputs.ts";
@@ -273,12 +273,12 @@ async function promote(run: Run, order: Order, next: ApplicationProcess[]): Prom
     if (isObsolete(now, environment)) throw new Error("the environment was stopped meanwhile");
     const ids = next.map(({ id }) => id);
     await promoteProcesses(tx, environment.id, ids, environment.settings.shutdown_timeout);
-    if (isRollout) await followProcfile(tx, environment.id, deployment.plan?.processes ?? []);
-    if (isRollout) await assertProcfileFits(tx, environment.id);
+    if (isRollout) await takeProcfile(tx, environment.id, deployment.plan?.processes ?? []);
     await writeCurrentDeployment(tx, environment.id, deployment.id);
     // A deployment that was cancelled meanwhile takes all of this back.
     if (isRollout && !(await endDeployment(tx, deployment, { status: "deployment.succeeded" })))
       throw new Error("the deployment was ended meanwhile");
+    if (isRollout) await reallocateRelease(tx, context.quotas, environment.id);
   });
   await failpoint("environment.promoted");
 }

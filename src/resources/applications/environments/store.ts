@@ -8,6 +8,7 @@ import type { Plan } from "../../../contracts/plan.ts";
 import { recordEvent } from "../../shared/events/record.ts";
 import { momentSql } from "../../shared/moments.ts";
 import { forgetReleases } from "../storage.ts";
+import { forgetEnvironment } from "./allocation.ts";
 import type { EnvironmentStatus } from "./schema.ts";
 import type { EnvironmentSettings } from "./settings.ts";
 
@@ -259,5 +260,7 @@ export async function eraseEnvironment(
   await forgetResource(tx, id);
   await notify(tx, "status", id);
   await recordEvent(tx, { organizationId, type: "deleted", resource: { type: "environments", id, name } });
+  // The measurement of its releases takes the sums after their row, so that row comes first.
   await forgetReleases(tx, id);
+  await forgetEnvironment(tx, id);
 }

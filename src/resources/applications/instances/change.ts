@@ -9,6 +9,7 @@ import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
 import { refuseExcessPorts } from "../../shared/port-quota.ts";
 import { assertFewProcesses } from "../background-processes/bound.ts";
+import { reallocateEnvironment } from "../environments/allocation.ts";
 import { recordPartChange } from "../environments/part-change.ts";
 import { lockEnvironment } from "../environments/store.ts";
 import { orderScheduler } from "./scheduler.ts";
@@ -29,7 +30,7 @@ const MAX_INSTANCES = 10;
 
 /** Adds an instance for background processes, or finds that of the same Idempotency-Key. @throws ApiError */
 export async function createInstance(
-  { db }: KindContext,
+  { db, quotas }: KindContext,
   request: Request<NewInstance>,
 ): Promise<{ row: InstanceRow; isReplayed: boolean }> {
   const { principal, params, body, idempotency } = request;
@@ -56,6 +57,7 @@ export async function createInstance(
         part: "instances",
         details: { ...body, instance: id },
       });
+      await reallocateEnvironment(tx, quotas, principal, { id: environment.id, field: "size" });
       return (await findInstance(tx, organizationId, id)) ?? missing();
     },
     find: (tx, madeId) => findInstance(tx, organizationId, madeId),
@@ -82,14 +84,16 @@ export async function changeInstance(
       part: "instances",
       details: { ...body, instance: id },
     });
+    const field = memoryFieldOf(instance.settings, body);
     const further = instance.type === "app" ? replicasOf(settings) - replicasOf(instance.settings) : 0;
     await refuseExcessPorts(tx, quotas, environment, { wanted: further, field: scalingFieldOf(body) });
+    await reallocateEnvironment(tx, quotas, principal, { id: environmentId, field });
     return (await findInstance(tx, principal.organizationId, id)) ?? missing();
   });
 }
 
 /** Deletes an instance with its background processes. @throws ApiError 404, 409, or 422 for the serving instance. */
-export async function deleteInstance({ db }: KindContext, request: Request<unknown>): Promise<void> {
+export async function deleteInstance({ db, quotas }: KindContext, request: Request<unknown>): Promise<void> {
   const { principal, params } = request;
   await db.begin(async (tx) => {
     const { instance, environment } = await locked(tx, principal.organizationId, params.id);
@@ -100,6 +104,7 @@ export async function deleteInstance({ db }: KindContext, request: Request<unkno
       part: "instances",
       details: { deleted_instance: instance.id },
     });
+    await reallocateEnvironment(tx, quotas, principal, { id: environment.id, field: "id" });
   });
 }
 
@@ -124,6 +129,13 @@ function replicasOf({ replicas = 1 }: InstanceSettings): number {
 /** The member of a request that says how many replicas there are. */
 function scalingFieldOf({ max_replicas: most }: InstanceChange): "min_replicas" | "max_replicas" {
   return most === undefined ? "min_replicas" : "max_replicas";
+}
+
+/** The member of a change that decides how much memory its processes have. */
+function memoryFieldOf(former: InstanceSettings, body: InstanceChange): keyof InstanceChange {
+  if (body.size !== undefined && body.size !== former.size) return "size";
+  if ((body.min_replicas ?? body.max_replicas) !== undefined) return scalingFieldOf(body);
+  return body.uses_scheduler === undefined ? "scaling_type" : "uses_scheduler";
 }
 
 async function assertNameIsFree(
