@@ -1,5 +1,6 @@
 // The ports of a host that a family of organizations may have, whatever of its resources takes them.
 import { afterEach, expect, test } from "bun:test";
+import { createLog } from "../../src/lib/log.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { planOf } from "../../src/plan/plan.ts";
 import { NO_SETTINGS, sourceOf } from "../../src/plan/test-source.ts";
@@ -8,14 +9,19 @@ import {
   loadDeployment,
   writeDeploymentStatus,
 } from "../../src/resources/applications/deployments/store.ts";
+import { Loop, type Reconcile } from "../../src/reconciler/loop.ts";
+import { sessionOf } from "../../src/reconciler/test-support.ts";
 import { reconcileEnvironment } from "../../src/resources/applications/environments/reconciler.ts";
 import { loadEnvironment } from "../../src/resources/applications/environments/store.ts";
+import { reconcileReplicas } from "../../src/resources/databases/replicas/reconciler.ts";
+import { enqueueReplicas, REPLICAS } from "../../src/resources/databases/replicas/store.ts";
 import { reconcileRefreshes } from "../../src/resources/databases/refreshes/reconciler.ts";
 import { loadDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { eraseRow } from "../../src/resources/shared/rows.ts";
 import { startApi, validCache, validDatabase, validServer, type TestApi } from "../support/api/api.ts";
 import { newApplication, RUNTIMES } from "../support/api/applications-api.ts";
 import { DriverArchives } from "../support/api/archives.ts";
+import { until } from "../support/pilvi/pilvi.ts";
 import { ask, becomes, make, observed, SLEEPERS } from "../support/api/resources-api.ts";
 
 const SIX_PORTS = { first: 21_000, last: 21_005 };
@@ -30,6 +36,8 @@ const create = (token = api.token) => ask(api, "/api/caches", { json: validCache
 
 const excess = (limit: number, used: number, more = "") =>
   `The organization may have ${limit} ports and has ${used}${more}. Delete something, or have the operator raise PILVI_QUOTA_PORTS.`;
+
+const done: Reconcile = async () => ({ result: { settled: true } });
 
 async function shownPorts(): Promise<{ limit: number | null; used: number }> {
   const response = await api.request("/api/meta/organization");
@@ -87,6 +95,39 @@ test("read replicas are refused that have no ports", async () => {
     await ask(api, `${path}/${body.data.id}`, { method: "PATCH", json: { config: { read_replicas } } });
   expect((await change(3)).body.errors).toHaveProperty([field]);
   expect((await change(2)).status).toBe(200);
+});
+
+test("a replica whose port was taken meanwhile is missed by its cluster, and the others go on", async () => {
+  await start(3);
+  const path = "/api/databases/clusters";
+  const config = { uses_pitr: true, deployment_option: "single-az-with-read-replicas", read_replicas: 2 };
+  const json = { ...validDatabase, type: "provider_managed_postgres", config };
+  const { id } = (await ask(api, path, { json })).body.data;
+  await create();
+  const ensured: string[] = [];
+  const earliestRestoreTime = new Date().toISOString();
+  Object.assign(api.host.driver, {
+    archive: async () => ({ log: { earliestRestoreTime } }),
+    ensure: async (spec: { id: string }) => (ensured.push(spec.id), observed(spec.id, "running")),
+  });
+  const loop = new Loop({
+    db: api.db,
+    openSession: (onClose) => sessionOf(api.db, onClose),
+    hostIds: [api.host.id],
+    reconcilers: new Map([
+      [REPLICAS, reconcileReplicas(api.context)],
+      ...["databases", "caches"].map((kind) => [kind, done] as const),
+    ]),
+    slowKinds: [REPLICAS],
+    log: createLog("test", "silent"),
+  });
+  await api.db.begin((tx) => enqueueReplicas(tx, { id, hostId: api.host.id }));
+  await loop.start();
+  const shown = async () => (await ask(api, `${path}/${id}`)).body.data.meta;
+  await until("the cluster says why", async () => (await shown()).last_error === excess(3, 3));
+  await loop.stop();
+  const { replicas } = (await loadDatabaseCluster(api.db, id)) ?? {};
+  expect(replicas?.map((replica) => replica.id)).toEqual(ensured);
 });
 
 test("replicas of an application are refused that have no ports", async () => {

@@ -1,5 +1,6 @@
 // Renders a database cluster for the token of the request.
 import type { Principal } from "../../api/auth/auth.ts";
+import type { Observation } from "../../contracts/observation.ts";
 import type { KindContext } from "../kind.ts";
 import { renderBackup, renderOrigin, renderRestore, windowOf } from "../shared/backups/render.ts";
 import { credentialsOf } from "../shared/connection.ts";
@@ -9,7 +10,7 @@ import { renderSleep, sleepErrorOf } from "../shared/sleep.ts";
 import { keepsLog } from "./backups/policy.ts";
 import { exposureOf } from "./exposure.ts";
 import { renderRefresh } from "./refreshes/render.ts";
-import { renderReplicas } from "./replicas/render.ts";
+import { missingReplicasError, renderReplicas } from "./replicas/render.ts";
 import type { DatabaseClusterResource } from "./schema.ts";
 import type { DatabaseClusterRow } from "./store.ts";
 import { protocolOf, protocols } from "./types.ts";
@@ -53,7 +54,7 @@ export function renderDatabaseCluster(
     meta: {
       engine: seen?.engine ?? database.engine,
       sleep: renderSleep(seen, through),
-      last_error: database.lastError ?? database.origin?.error ?? sleepErrorOf(seen),
+      last_error: errorOf(database, seen),
       overdue: database.isOverdue,
       former_credentials: renderFormer(database),
       storage_bytes: database.storageBytes,
@@ -72,4 +73,10 @@ export function renderDatabaseCluster(
       },
     },
   };
+}
+
+/** What keeps the cluster from its order, as a sentence; null while nothing does. */
+function errorOf(database: DatabaseClusterRow, seen: Observation | undefined): string | null {
+  const { lastError, origin } = database;
+  return lastError ?? origin?.error ?? missingReplicasError(database) ?? sleepErrorOf(seen);
 }

@@ -22,7 +22,7 @@ import type { DatabaseConfig } from "./configs/index.ts";
 import type { DatabaseClusterStatus } from "./schema.ts";
 import { closeRefreshes, STAGES_OF_CLUSTER, type StoredRefresh } from "./refreshes/store.ts";
 import type { SideInstance } from "./side-instances.ts";
-import { closeReplicas, REPLICAS_OF_CLUSTER } from "./replicas/store.ts";
+import { closeReplicas, REPLICAS_ERROR, REPLICAS_OF_CLUSTER } from "./replicas/store.ts";
 import { eraseDatabasesOf, SCHEMAS_OF_CLUSTER, type DatabaseRow } from "./schemas/store.ts";
 import type { DatabaseType } from "./types.ts";
 
@@ -43,6 +43,8 @@ export type DatabaseClusterRow = DatabaseClusterValues &
   InstanceProgress<DatabaseClusterStatus, Limits> & {
     schemas: DatabaseRow[];
     replicas: SideInstance[];
+    /** Why the latest run of its replicas was not done. */
+    replicasError: string | null;
     /** The latest refresh; null before the first. */
     refresh: StoredRefresh | null;
     /** The instances in which the data of refreshes is made. */
@@ -52,7 +54,7 @@ export type DatabaseClusterRow = DatabaseClusterValues &
 const SELECT = selectOf(
   "databases",
   `${LOGIN_COLUMNS}, r.type, r.engine_name as "engineName", r.version, r.config, r.origin, ${SCHEMAS_OF_CLUSTER} as schemas,
-   ${REPLICAS_OF_CLUSTER} as replicas, r.refresh, ${STAGES_OF_CLUSTER} as stages`,
+   ${REPLICAS_OF_CLUSTER} as replicas, ${REPLICAS_ERROR} as "replicasError", r.refresh, ${STAGES_OF_CLUSTER} as stages`,
 );
 
 /** Adds a cluster in the status `creating`, or `restoring` when it has an origin, without databases. */
@@ -70,7 +72,8 @@ export async function insertDatabaseCluster(
       ${values.username}, ${values.sealedPassword}, ${firstStatusOf(values.origin)})
     returning status, ${tx.unsafe(CREATED_AT)} as "createdAt"`;
   if (row === undefined) throw new Error("an insert gave no row");
-  return { ...values, ...row, ...NO_PROGRESS, schemas: [], replicas: [], refresh: null, stages: [] };
+  const none = { schemas: [], replicas: [], replicasError: null, refresh: null, stages: [] };
+  return { ...values, ...row, ...NO_PROGRESS, ...none };
 }
 
 /** The organization's cluster with this id. */

@@ -9,6 +9,7 @@ import { isQueuedAgain } from "../../../reconciler/queue.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
 import { watchObsolete } from "../../shared/obsolescence-watch.ts";
+import { PortQuotaExceeded } from "../../shared/port-quota.ts";
 import { withFreePort } from "../../shared/ports.ts";
 import { isServed } from "../../shared/status.ts";
 import { specOf } from "../spec.ts";
@@ -19,8 +20,8 @@ import { eraseReplica, insertReplica, REPLICAS } from "./store.ts";
 
 type Driver = ServedHost["driver"];
 
-/** How soon a cluster is looked at again that has no backup yet, or whose replica could not be started. */
-const PAUSE_MS = { noBackup: 1_000, failed: 5_000 };
+/** How soon a cluster is looked at again that has no backup yet, whose replica could not be started, or got no port. */
+const PAUSE_MS = { noBackup: 1_000, failed: 5_000, noPort: 30_000 };
 
 /** The reconciler of replicas; the id is that of their cluster. */
 export function reconcileReplicas(context: KindContext): Reconcile {
@@ -33,13 +34,39 @@ export function reconcileReplicas(context: KindContext): Reconcile {
     const { driver } = hosts.of(found.hostId);
     const count = replicaCountOf(found);
     await removeReplicas(context, driver, found.id, found.replicas.slice(count));
-    for (let missing = count - found.replicas.length; missing > 0; missing -= 1) await place(context, found);
+    const refusal = await placeMissing(context, found, count - found.replicas.length);
     const cluster = count === 0 ? null : await loadDatabaseCluster(db, id);
-    if (cluster === null || cluster.replicas.length === 0) return { result: { settled: true } };
-    const archive = await driver.archive(id);
-    if ((archive?.log?.earliestRestoreTime ?? null) === null) return again(PAUSE_MS.noBackup, null);
-    return await ensureAll(context, driver, cluster, signal);
+    const outcome = await ensurePresent(context, driver, cluster, signal);
+    const isDone = outcome.result !== "gone" && outcome.result.settled;
+    return refusal !== null && isDone ? again(PAUSE_MS.noPort, refusal) : outcome;
   };
+}
+
+/** @returns why there are no ports for all of them, as a sentence; null when there are. */
+async function placeMissing(
+  context: KindContext,
+  cluster: DatabaseClusterRow,
+  count: number,
+): Promise<string | null> {
+  try {
+    for (let missing = count; missing > 0; missing -= 1) await place(context, cluster);
+    return null;
+  } catch (error) {
+    if (error instanceof PortQuotaExceeded) return error.message;
+    throw error;
+  }
+}
+
+async function ensurePresent(
+  context: KindContext,
+  driver: Driver,
+  cluster: DatabaseClusterRow | null,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (cluster === null || cluster.replicas.length === 0) return { result: { settled: true } };
+  const archive = await driver.archive(cluster.id);
+  if ((archive?.log?.earliestRestoreTime ?? null) === null) return again(PAUSE_MS.noBackup, null);
+  return await ensureAll(context, driver, cluster, signal);
 }
 
 /** Removes replicas, and forgets them. A replica that is gone already is only forgotten. */

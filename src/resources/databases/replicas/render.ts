@@ -4,6 +4,7 @@ import type { ServedHost } from "../../kind.ts";
 import { isServed } from "../../shared/status.ts";
 import { exposureOf } from "../exposure.ts";
 import type { DatabaseClusterRow } from "../store.ts";
+import { replicaCountOf } from "./count.ts";
 import type { DatabaseReplica } from "./schema.ts";
 
 /** The replicas, the oldest first. */
@@ -20,6 +21,11 @@ export function renderReplicas(cluster: DatabaseClusterRow, host: ServedHost): D
       last_error: seen?.lastError ?? null,
     };
   });
+}
+
+/** Why there are fewer replicas than ordered, as a sentence; null while nothing is known to be in their way. */
+export function missingReplicasError(cluster: DatabaseClusterRow): string | null {
+  return cluster.replicas.length < replicaCountOf(cluster) ? cluster.replicasError : null;
 }
 
 function statusOf(seen: Observation | undefined): DatabaseReplica["status"] {

@@ -18,6 +18,9 @@ export const REPLICAS = "replicas";
 /** The replicas of the cluster `r` of an outer statement, as JSON, the oldest first. */
 export const REPLICAS_OF_CLUSTER = sideInstancesSql(REPLICAS);
 
+/** Why the latest run of the replicas of the cluster `r` was not done, as SQL. */
+export const REPLICAS_ERROR = `(select last_error from work where kind = '${REPLICAS}' and id = r.id)`;
+
 /** Has the reconciler look at the replicas of a cluster. */
 export async function enqueueReplicas(tx: Queryable, cluster: OwnerCluster): Promise<void> {
   await enqueueSideWork(tx, REPLICAS, cluster);
