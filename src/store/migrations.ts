@@ -41,7 +41,7 @@ import organizationFamilies from "../../migrations/0039_organization_families.sq
 import workOrganizations from "../../migrations/0040_work_organizations.sql" with { type: "text" };
 import invitationMakers from "../../migrations/0041_invitation_makers.sql" with { type: "text" };
 import snapshotRefusals from "../../migrations/0042_snapshot_refusals.sql" with { type: "text" };
-import applicationQuotas from "../../migrations/0046_application_quotas.sql" with { type: "text" };
+import applicationQuotas from "../../migrations/0043_application_quotas.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -87,5 +87,5 @@ export const migrations: Migration[] = [
   { name: "0040_work_organizations", sql: workOrganizations },
   { name: "0041_invitation_makers", sql: invitationMakers },
   { name: "0042_snapshot_refusals", sql: snapshotRefusals },
-  { name: "0046_application_quotas", sql: applicationQuotas },
+  { name: "0043_application_quotas", sql: applicationQuotas },
 ];

@@ -43,7 +43,7 @@ test("the migration of a store without quotas computes the sums of its resources
 });
 
 test("the migration of a store whose environments took nothing counts them with their processes and ports", async () => {
-  const db = await freshDatabase(migrations.filter(({ name }) => name < "0046"));
+  const db = await freshDatabase(migrations.filter(({ name }) => name < "0043"));
   await db.unsafe(`
     insert into organizations (id, name, origin_id) values ('org-a', 'a', null), ('org-b', 'b', 'org-a');
     insert into hosts (id, name) values ('host-1', 'test');
@@ -87,7 +87,7 @@ test("the migration of a store whose environments took nothing counts them with 
 });
 
 test("the memory that the migration reads from the name of a size is that of the size", async () => {
-  const db = await freshDatabase(migrations.filter(({ name }) => name < "0046"));
+  const db = await freshDatabase(migrations.filter(({ name }) => name < "0043"));
   await db`insert into organizations (id, name) values ('org-a', 'a')`;
   await db`insert into hosts (id, name) values ('host-1', 'test')`;
   await db`
