@@ -23,7 +23,7 @@ export function addUpdate(caches: Command, session: Session): void {
   const command = caches
     .command("update")
     .description(
-      "change a cache; another size or eviction policy starts its engine anew, and another reach if it does not hibernate",
+      "change a cache; another size or eviction policy starts its engine anew, and --public does if it does not hibernate",
     )
     .argument("<name-or-id>", nameArgument(cacheKind.noun))
     .option("--name <name>", "2 to 40 lowercase letters, digits, underscores and hyphens; need not be unique")

@@ -67,7 +67,7 @@ export function cacheOperations(context: KindContext): Operation[] {
     }),
     routes.change({
       description:
-        "Members that are left out stay as they are; type, region and port are for life. The cache is `updating` until the change is in force. Another size or eviction policy starts its engine anew, and another `is_public` that of a cache which does not hibernate. Whether and when it hibernates starts nothing anew, but the listener at its address changes at the next stop of the engine, which ends its connections.",
+        "Members that are left out stay as they are; type, region and port are for life. The cache is `updating` until the change is in force. Another size or eviction policy starts its engine anew. So does `is_public` when a cache that does not hibernate becomes public. Whether and when it hibernates starts nothing anew, but the listener at its address changes at the next stop of the engine, which ends its connections.",
       body: cacheChange,
       check: (valid, { principal: { organizationId }, params: { id } }) =>
         checkChange(context, valid, { organizationId, id }),
