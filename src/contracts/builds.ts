@@ -53,6 +53,8 @@ export const buildSpecSchema = z.strictObject({
   maxProcesses: z.int().check(z.minimum(8), z.maximum(8_192)),
   /** What source, release and cache may take on the disk together, in bytes; and the size that no file may exceed. */
   diskBytes: positive,
+  /** Whether the only step, which runs in a release, has a terminal; its output is not kept then. */
+  terminal: z.exactOptional(z.boolean()),
   /** How long all steps together may take. */
   deadlineSeconds: z.int().check(z.minimum(1), z.maximum(24 * 3600)),
 });
@@ -86,7 +88,17 @@ export const buildSchema = z.strictObject({
   /** Why it failed: a word for programs, and a sentence for people. */
   failure: z.nullable(
     z.strictObject({
-      code: z.enum(["step", "deadline", "memory", "disk", "output", "interrupted", "runtime", "internal"]),
+      code: z.enum([
+        "step",
+        "deadline",
+        "memory",
+        "disk",
+        "output",
+        "interrupted",
+        "runtime",
+        "terminal",
+        "internal",
+      ]),
       message: z.string(),
     }),
   ),

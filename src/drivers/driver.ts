@@ -18,6 +18,7 @@ import type {
   StatementsRequest,
 } from "../contracts/queries.ts";
 import type { ReadingsAnswer } from "../contracts/readings.ts";
+import type { TerminalSize } from "../contracts/terminal.ts";
 import type { VerifiedRestore } from "../contracts/verification.ts";
 import type { RouteWake } from "../contracts/wake-reasons.ts";
 import type { DebugEvent } from "../contracts/realtime-debug.ts";
@@ -184,6 +185,12 @@ export interface Driver {
   observeBuild(id: string): Promise<Build | null>;
   /** Lines of a build's log after a position, as soon as there are any or the build has ended. */
   buildLog(id: string, query: BuildLogQuery, signal: AbortSignal): Promise<BuildLogSlice>;
+  /**
+   * Opens the terminal of a command that runs, once; the connection ends with the command, and the command with the
+   * connection.
+   * @throws PublicError when the driver cannot be reached, or the command has no terminal to open.
+   */
+  openTerminal(id: string, size: TerminalSize, events: TerminalEvents): Promise<OpenTerminal>;
   /** Ends a build with all its processes; resolves when nothing of it runs, with the build as it ended. */
   cancelBuild(id: string): Promise<Build>;
   /** Deletes a build with its log; its release stays. It may be absent. */
@@ -199,6 +206,21 @@ export interface Driver {
    * repeat an observation. Reconnects by itself, and then begins anew, until the signal is aborted.
    */
   watch(events: WatchEvents, signal: AbortSignal): void;
+}
+
+/** A terminal as the client of a driver has it; `contracts/terminal.ts` has the frames. */
+export interface OpenTerminal {
+  send(frame: string | Uint8Array): void;
+  /** How many bytes wait to be sent. */
+  waitingBytes(): number;
+  close(): void;
+}
+
+/** What a terminal calls. */
+export interface TerminalEvents {
+  received(frame: string | Uint8Array): void;
+  /** Nothing follows: the last frame was the end, or the connection was lost. */
+  closed(): void;
 }
 
 /** What a watch calls. */

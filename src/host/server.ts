@@ -16,6 +16,7 @@ import type { Log } from "../lib/log.ts";
 import { socketAddress } from "../lib/unix-socket.ts";
 import { canSwitchUsers, CONTROL_ACCOUNT } from "./os/accounts.ts";
 import { buildRoutes } from "./builds/routes.ts";
+import { terminalRoutes, terminalSockets } from "./builds/terminal-routes.ts";
 import type { Host } from "./host.ts";
 import { watchResponse } from "./watch.ts";
 
@@ -83,7 +84,9 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
       ...backupRoutes(host),
       ...edgeRoutes(host),
       ...buildRoutes(host.builds, host.environmentLogs),
+      ...terminalRoutes(host.builds),
     },
+    websocket: terminalSockets,
     fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
     error: (error) => {
       log.error({ error }, "an order could not be carried out");

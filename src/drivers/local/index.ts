@@ -24,6 +24,7 @@ import { edgeRoutes } from "./edge.ts";
 import { builds } from "./builds.ts";
 import { inspections } from "./inspection.ts";
 import { logs } from "./logs.ts";
+import { openTerminal } from "./terminals.ts";
 import { readLines } from "../../contracts/lines.ts";
 
 /** How soon a lost watch is tried again; a restarted host is back within a few of these. */
@@ -103,6 +104,7 @@ export function localDriver(
     ...backups({ ask, askFor }),
     ...edgeRoutes({ ask, askFor }),
     ...builds({ ask, askFor }),
+    openTerminal: (id, size, events) => openTerminal(socketPath, { id, size }, events),
     storage: (cursor) => askAfter(storageReadingSchema, "/storage", cursor),
     readings: (cursor) => askAfter(readingsAnswerSchema, "/readings", cursor),
     freePorts: (ports, signal) =>

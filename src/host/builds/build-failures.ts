@@ -36,7 +36,8 @@ export function memoryFailure(spec: BuildSpec, step: string): BuildFailure {
 /** A step ended by itself, and not well. @param exitCode null for a step that was killed. */
 export function stepFailure(spec: BuildSpec, step: string, exitCode: number | null): BuildFailure {
   const how = exitCode === null ? "was killed" : `ended with the exit code ${exitCode}`;
-  return new BuildFailure("step", `${subjectOf(spec, step)} ${how}; its output says why.`);
+  const where = spec.terminal === true ? "" : "; its output says why";
+  return new BuildFailure("step", `${subjectOf(spec, step)} ${how}${where}.`);
 }
 
 /** The build made nothing at the place that is to be served. */

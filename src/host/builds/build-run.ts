@@ -42,6 +42,7 @@ import type { BuildStages, Stage } from "./build-stage.ts";
 import { DiskWatch, MAX_ENTRIES } from "./disk-watch.ts";
 import { groupOf, stepOptions, treeOf, unpackWords, writeStepFiles } from "./step-options.ts";
 import { runStep } from "./step-process.ts";
+import { TerminalSession } from "./terminal-session.ts";
 
 /** How often the size of the output is looked at. */
 const OUTPUT_CHECK_MS = 500;
@@ -73,6 +74,8 @@ export class BuildRun {
   #stopped: Failure | null = null;
   #account: Account | null = null;
   readonly #disk: DiskWatch;
+  /** The terminal of a command that has one. */
+  readonly terminal: TerminalSession | null;
 
   constructor(parts: BuildParts, stages: BuildStages, folder: BuildFolder, { build, spec }: BuildFile) {
     this.#parts = parts;
@@ -82,6 +85,7 @@ export class BuildRun {
     this.#build = build;
     const secrets = spec.secrets.flatMap((name) => spec.variables[name] ?? []);
     this.#log = new BuildLogWriter(folder.log, secrets);
+    this.terminal = spec.terminal === true ? new TerminalSession((failure) => this.stop(failure)) : null;
     this.#disk = new DiskWatch({
       folders: () => [folder.work, ...(this.#cache === null ? [] : [this.#cache])],
       maxBytes: spec.diskBytes,
@@ -131,6 +135,7 @@ export class BuildRun {
       clearTimeout(deadline);
       this.#disk.end();
       this.#log.close();
+      await this.terminal?.end(this.#build);
     }
   }
 
@@ -198,10 +203,13 @@ export class BuildRun {
     const parts = { folder, spec, account, ...places, ...stage };
     const check = setInterval(() => this.#checkOutput(name, output), OUTPUT_CHECK_MS);
     try {
-      const exitCode = await runStep(stepOptions(parts, name, words, output), this.#stop.signal);
+      const { signal } = this.#stop;
+      const terminal = (await this.terminal?.open(account, signal)) ?? null;
+      const exitCode = await runStep(stepOptions(parts, name, words, { output, terminal }), signal);
       const ended = { ...step, endedAt: new Date().toISOString(), exitCode };
       this.#change({ steps: [...this.#build.steps.slice(0, -1), ended] });
       this.#throwIfStopped();
+      this.terminal?.throwIfLost();
       if (exitCode === 0) return;
       const isOutOfMemory = oomKills(this.#parts.cgroups, this.#group) > 0;
       throw isOutOfMemory ? memoryFailure(spec, name) : stepFailure(spec, name, exitCode);

@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import {
   BUILD_VERSION,
   type Build,
+  type BuildSpec,
   type BuildLogQuery,
   type BuildLogSlice,
   type Release,
@@ -23,9 +24,13 @@ import { BuildStages } from "./build-stage.ts";
 import { BuildRun, type BuildParts } from "./build-run.ts";
 import { Receipts } from "./receipts.ts";
 import { formerBuilds } from "./former-builds.ts";
+import type { TerminalSession } from "./terminal-session.ts";
 
 /** The most builds that wait; a host that is so far behind takes no more. */
 export const MAX_QUEUED = 200;
+
+/** The most terminals at once: each takes a part of the memory of this process. */
+const MAX_TERMINALS = 64;
 
 const LOG_CHECK_MS = 10;
 
@@ -44,8 +49,8 @@ export class HostBuilds {
   readonly #builds = new Map<string, Build>();
   readonly #queue: BuildQueue;
   readonly #running = new Map<string, { run: BuildRun; ended: Promise<void> }>();
-  /** The release of each run of commands that has not ended. */
-  readonly #releases = new Map<string, string>();
+  /** The specs of commands in releases that have not ended. */
+  readonly #commands = new Map<string, BuildSpec>();
   readonly #receipts = new Receipts();
   #isLeaving = false;
 
@@ -61,7 +66,7 @@ export class HostBuilds {
     const kept = await formerBuilds(this.#parts, this.#remover);
     for (const { build, spec } of kept) {
       this.#builds.set(build.id, build);
-      if (build.state === "queued" && spec.release !== undefined) this.#releases.set(build.id, spec.release);
+      if (build.state === "queued" && spec.release !== undefined) this.#commands.set(build.id, spec);
     }
     this.#queue.load(kept);
     this.#next();
@@ -83,6 +88,7 @@ export class HostBuilds {
     const known = this.#builds.get(id);
     if (known !== undefined) return known;
     if (this.#queue.size >= MAX_QUEUED) throw new BusyError("Too many builds wait on this host.");
+    this.#refuseTerminal(order.spec);
     if (release !== undefined && this.release(release)?.environment !== environment)
       throw new PublicError(`The release ${release} of ${environment} is not on this host.`);
     try {
@@ -90,10 +96,20 @@ export class HostBuilds {
       return await this.#take(order);
     } catch (error) {
       this.#builds.delete(id);
-      this.#releases.delete(id);
+      this.#commands.delete(id);
       this.#discard(buildFolder(this.#parts.dataDir, id).path);
       throw error;
     }
+  }
+
+  /** @throws PublicError for a terminal of more than a command, BusyError when too many are open. */
+  #refuseTerminal({ release, steps, terminal }: BuildSpec): void {
+    if (terminal !== true) return;
+    if (release === undefined || steps.length !== 1)
+      throw new PublicError("Only a single command in a release has a terminal.");
+    const open = this.#commands.values().filter((command) => command.terminal === true);
+    if (open.toArray().length >= MAX_TERMINALS)
+      throw new BusyError(`${MAX_TERMINALS} terminals are open on this host. Try again when one has ended.`);
   }
 
   /** Keeps an order with its source, and queues it. */
@@ -117,7 +133,7 @@ export class HostBuilds {
       isolation: null,
     };
     this.#builds.set(id, build);
-    if (release !== undefined) this.#releases.set(id, release);
+    if (release !== undefined) this.#commands.set(id, order.spec);
     await writeBuild(folder, { build, spec: order.spec });
     await failpoint("host.build.queued");
     this.#queue.add(order.spec);
@@ -143,6 +159,13 @@ export class HostBuilds {
         return { ...slice, isEnd };
       await Bun.sleep(LOG_CHECK_MS);
     }
+  }
+
+  /** The terminal of a command that runs. @throws PublicError when it does not run, or has none. */
+  terminal(id: string): TerminalSession {
+    const terminal = this.#running.get(id)?.run.terminal ?? null;
+    if (terminal === null) throw new PublicError(`No command ${id} runs with a terminal.`);
+    return terminal;
   }
 
   /**
@@ -184,7 +207,7 @@ export class HostBuilds {
 
   /** Deletes a release, which may be absent. @throws PublicError while an instance or a command needs it. */
   async removeRelease(id: string): Promise<void> {
-    const command = this.#releases.entries().find(([, release]) => release === id)?.[0];
+    const command = this.#commands.values().find(({ release }) => release === id)?.id;
     const user = this.#parts.userOf({ release: id }) ?? command;
     if (user !== undefined) throw new PublicError(`The release ${id} is in use by ${user}.`);
     deleteRelease(this.#parts.dataDir, id, this.#remover);
@@ -213,7 +236,7 @@ export class HostBuilds {
     const folder = buildFolder(this.#parts.dataDir, build.id);
     const file = readBuild(folder);
     this.#queue.remove(build.id);
-    this.#releases.delete(build.id);
+    this.#commands.delete(build.id);
     const cancelled: Build = { ...build, state: "cancelled", endedAt: new Date().toISOString() };
     this.#builds.set(build.id, cancelled);
     rmSync(folder.source, { force: true });
@@ -247,7 +270,7 @@ export class HostBuilds {
     end();
     this.#builds.set(id, run.build);
     this.#running.delete(id);
-    this.#releases.delete(id);
+    this.#commands.delete(id);
     this.#next();
   }
 }

@@ -18,10 +18,21 @@ import {
 } from "../../engines/sandbox/sandbox.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import type { BuildFolder } from "./build-folder.ts";
-import type { StepOutput } from "./build-log.ts";
 import { releaseApp } from "../os/layout.ts";
 import { buildVariables } from "./build-variables.ts";
 import type { StepOptions } from "./step-process.ts";
+
+/**
+ * The words that give a command's session its terminal. The session is another than that of the sandbox, so nothing
+ * outside has the same terminal. The first shell gives the exit code of a program that a signal has ended.
+ */
+const IN_TERMINAL = ["/bin/sh", "-c", '/usr/bin/setsid --ctty "$@"; exit $?', "sh"];
+
+/** Shell: keys such as Ctrl-C reach the program and the shell that waits for it, which leaves them to the program. */
+const OUTLIVE_KEYS = "trap : INT QUIT\n";
+
+/** The kind of terminal that programs find; practically every window of today understands it. */
+const TERM = "xterm-256color";
 
 /** What all steps of a build have in common. */
 export interface StepParts {
@@ -55,13 +66,13 @@ export function treeOf({ app }: BuildFolder, { release }: BuildSpec, dataDir: st
  */
 export function writeStepFiles(
   { conf, source }: BuildFolder,
-  { steps, release, runtime, variables }: BuildSpec,
+  { steps, release, runtime, variables, terminal }: BuildSpec,
   { tree, account }: { tree: string; account: Account | null },
 ): void {
   const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const isRun = release !== undefined;
   const beginning = isRun ? fillWritable(writableIn(tree, runtime)) : "";
-  const exports = beginning + exportsOf(variables);
+  const exports = beginning + exportsOf(variables) + (terminal === true ? OUTLIVE_KEYS : "");
   const commands = steps.map(({ command }, index): [string, string] => [
     String(index),
     `${exports}${command}\n`,
@@ -79,7 +90,7 @@ export function stepOptions(
   { folder, spec, account, cache, tree, cgroups, portRange, sandbox, runtime }: StepParts,
   name: string,
   words: string[],
-  output: StepOutput,
+  io: Pick<StepOptions, "output" | "terminal">,
 ): StepOptions {
   const { id, memoryBytes, maxProcesses, cpus, diskBytes } = spec;
   const mounts: Mount[] = [
@@ -95,10 +106,11 @@ export function stepOptions(
   const temporary = cache === null ? folder.work : folder.tmp;
   const view = { mounts, links: runtime.links, temporary, directory, endsWithParent: true };
   return {
-    command: sandboxed(sandbox, view, words),
+    command: sandboxed(sandbox, view, io.terminal === null ? words : [...IN_TERMINAL, ...words]),
     env: {
       ...variablesOf(runtime, cache, { directory, temporary, isOwn: hasOwnPlaces(sandbox) }),
       ...sandbox.env,
+      ...(io.terminal !== null && { TERM }),
     },
     account,
     cgroups,
@@ -111,7 +123,7 @@ export function stepOptions(
     },
     maxFileBytes: diskBytes,
     lock: folder.lock,
-    output,
+    ...io,
   };
 }
 

@@ -3,6 +3,7 @@ import { closeSync } from "node:fs";
 import type { Account } from "../../engines/engine.ts";
 import { AWAIT_GO, GO } from "../../engines/sandbox/gate.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import type { CgroupBackend, GroupLimits } from "../os/cgroup-backends.ts";
 import { confineStartedTo, killGroup } from "../os/cgroup.ts";
 import { exitOf } from "../os/exit-watch.ts";
@@ -14,7 +15,7 @@ import type { StepOutput } from "./build-log.ts";
 const BUILD_WEIGHT = 0.2;
 
 /** Waits for a line before it becomes the command, so that nothing of a customer runs without limits. */
-const GATE = ["/bin/sh", "-c", `${AWAIT_GO}; umask 022; exec "$@" </dev/null`, "sh"];
+const gate = (input: string) => ["/bin/sh", "-c", `${AWAIT_GO}; umask 022; exec "$@" <${input}`, "sh"];
 
 /** How long the output of a step is read after all its processes have ended. */
 const LAST_OUTPUT_MS = 1_000;
@@ -25,6 +26,16 @@ const PRLIMIT = "/usr/bin/prlimit";
 /** A pipe of a step. */
 interface OutputReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+}
+
+/** A terminal in which a step runs. */
+export interface StepTerminal {
+  /** The descriptor for the step. */
+  slave: number;
+  /** The step has that. */
+  started(): void;
+  /** Resolves when the client has the last output, or takes no more of it. */
+  drained(): Promise<void>;
 }
 
 /** How a step runs. */
@@ -40,21 +51,25 @@ export interface StepOptions {
   maxFileBytes: number;
   lock: string;
   output: StepOutput;
+  /** Its input and output; null for no input, and the output as it is kept. */
+  terminal: StepTerminal | null;
 }
 
 /** Runs a step to its end or until the signal. @returns the exit code; null when it was killed. */
 export async function runStep(options: StepOptions, signal: AbortSignal): Promise<number | null> {
-  const { command, env, account, cgroups, group, limits, output } = options;
+  const { command, env, account, cgroups, group, limits, terminal } = options;
   const lockFd = takeLock(options.lock);
   if (lockFd === null) throw new Error(`a process still holds ${options.lock}`);
-  const child = Bun.spawn([...limitPrefix(options), ...GATE, ...command], {
+  const input = terminal === null ? "/dev/null" : "&1";
+  const child = Bun.spawn([...limitPrefix(options), ...gate(input), ...command], {
     cwd: "/",
     env,
     detached: true,
-    stdio: ["pipe", "pipe", "pipe", lockFd],
+    stdio: ["pipe", terminal?.slave ?? "pipe", terminal?.slave ?? "pipe", lockFd],
     ...account,
   });
   closeSync(lockFd);
+  terminal?.started();
   const kill = () => child.kill("SIGKILL");
   signal.addEventListener("abort", kill);
   try {
@@ -63,20 +78,36 @@ export async function runStep(options: StepOptions, signal: AbortSignal): Promis
     if (signal.aborted) kill();
     else await child.stdin.write(`${GO}\n`);
     await child.stdin.end();
-    const readers = [child.stdout.getReader(), child.stderr.getReader()];
-    const outputs = readers.map((reader) => drain(reader, output));
+    const endOfOutput = takeOutput(child, options, signal);
     const code = await child.exited;
     // What a step leaves running, and what would keep its output open, ends with the step.
     await killRest(options);
-    // A step may have passed its output on to a process of another group.
-    await Promise.race([Promise.all(outputs), Bun.sleep(LAST_OUTPUT_MS)]);
-    for (const reader of readers) void reader.cancel().catch(() => undefined);
-    output.end();
+    await endOfOutput();
     return signal.aborted || child.signalCode !== null ? null : code;
   } finally {
     signal.removeEventListener("abort", kill);
     await killRest(options);
   }
+}
+
+/** Takes all output as it comes. @returns a function that ends that, once the last output is there. */
+function takeOutput(
+  { stdout, stderr }: Bun.Subprocess,
+  { output, terminal }: StepOptions,
+  signal: AbortSignal,
+): () => Promise<void> {
+  if (terminal !== null)
+    return async () => await unlessAborted(terminal.drained(), signal).catch(() => undefined);
+  const readers = [stdout, stderr].flatMap((each) =>
+    each instanceof ReadableStream ? [each.getReader()] : [],
+  );
+  const outputs = readers.map((reader) => drain(reader, output));
+  return async () => {
+    // A step may have passed its output on to a process of another group.
+    await Promise.race([Promise.all(outputs), Bun.sleep(LAST_OUTPUT_MS)]);
+    for (const reader of readers) void reader.cancel().catch(() => undefined);
+    output.end();
+  };
 }
 
 /** Kills what is left of a build, also of a build of an earlier host. */

@@ -70,6 +70,7 @@ function unserved(id: string, like: ServedHost): ServedHost {
     probeEdge: refuse,
     build: refuse,
     observeBuild: refuse,
+    openTerminal: refuse,
     buildLog: refuse,
     cancelBuild: refuse,
     removeBuild: refuse,

@@ -196,6 +196,7 @@ function offeringDriver(offer: Offer): Driver {
     probeEdge: notUsed,
     build: notUsed,
     observeBuild: notUsed,
+    openTerminal: notUsed,
     buildLog: notUsed,
     cancelBuild: notUsed,
     removeBuild: notUsed,

@@ -1,0 +1,157 @@
+// Terminals of commands: a session of their own with keys, sizes and an exit code, and nothing without its client.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { ApplicationHost, buildSpec, testId } from "../../../tests/support/applications/host.ts";
+import { TerminalClient } from "../../../tests/support/applications/terminal-client.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { TERMINAL_WINDOW } from "../../contracts/terminal.ts";
+import type { Driver } from "../../drivers/driver.ts";
+import { localDriver } from "../../drivers/local/index.ts";
+import { createLog } from "../../lib/log.ts";
+import { serveHost } from "../server.ts";
+import { TerminalSession } from "./terminal-session.ts";
+
+let host: ApplicationHost;
+let release: string;
+let driver: Driver;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  host = new ApplicationHost();
+  await host.start();
+  ({ id: release } = await host.build({}, { "a.txt": "in the release\n" }));
+  const socket = join(host.dataDir, "run", "host.sock");
+  stop = serveHost(host.host, socket, createLog("host", "silent"));
+  driver = localDriver(socket);
+});
+
+afterAll(async () => {
+  await stop();
+  await host.close();
+});
+
+const processes = (words: string) => Bun.spawnSync(["pgrep", "-f", words]).stdout.toString();
+
+const statesOf = (name: string) => Bun.spawnSync(["ps", "-C", name, "-o", "state="]).stdout.toString().trim();
+
+/** Orders a command with a terminal, and waits until it runs. */
+async function order(command: string): Promise<string> {
+  const id = testId("comm");
+  const steps = [{ name: "command", command }];
+  await driver.build(buildSpec({ id, release, steps, terminal: true }), null);
+  await until("it runs", async () => (await driver.observeBuild(id))?.state === "running");
+  return id;
+}
+
+async function open(command: string): Promise<TerminalClient> {
+  return await TerminalClient.open(driver, await order(command));
+}
+
+test("a shell in a terminal has job control, the size of the window, and its exit code", async () => {
+  const terminal = await open("exec bash --norc");
+  terminal.type("PS1='> '; echo $TERM $(stty size); tty; cat a.txt\r");
+  await terminal.shows("xterm-256color 24 80\r\n/dev/");
+  await terminal.shows("in the release");
+  terminal.resize(132, 43);
+  terminal.type("echo $(stty size); sleep 981\r");
+  await terminal.shows("43 132");
+  await until("it sleeps", () => processes("^sleep 981") !== "");
+  terminal.type("\u0003");
+  await until("the sleep is over", () => processes("^sleep 981") === "");
+  terminal.type("exit 7\r");
+  expect(await terminal.ended).toEqual({ exit_code: 7, reason: null });
+  const build = await host.ended(terminal.id);
+  expect([build.state, build.failure?.message]).toEqual([
+    "failed",
+    "The command ended with the exit code 7.",
+  ]);
+  expect(await host.texts(terminal.id)).toEqual([build.failure?.message ?? ""]);
+});
+
+test("keys go to the program, and the shell that waits for it outlives them", async () => {
+  const terminal = await open("cat; echo after; kill -9 $$");
+  terminal.type("line\r");
+  await terminal.shows("line\r\nline\r\n");
+  terminal.type("\u0004");
+  await terminal.shows("after");
+  expect(await terminal.ended).toEqual({ exit_code: 137, reason: null });
+  const other = await open("set +e; sleep 982; echo interrupted $?");
+  await until("it sleeps", () => processes("^sleep 982") !== "");
+  other.type("\u0003");
+  await other.shows("interrupted 130");
+  expect(await other.ended).toEqual({ exit_code: 0, reason: null });
+});
+
+test("an endless output waits for a client that does not read", async () => {
+  const terminal = await open("trap - INT; exec yes");
+  terminal.isReading = false;
+  await until("the window is full", () => terminal.received >= TERMINAL_WINDOW);
+  await until("the program waits", () => statesOf("yes") === "S");
+  expect(terminal.received).toBeLessThan(2 * TERMINAL_WINDOW);
+  terminal.read();
+  await until("more comes", () => terminal.received >= 4 * TERMINAL_WINDOW);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toEqual({ exit_code: 130, reason: null });
+});
+
+test("input waits for a program that does not read, within a bound", async () => {
+  const terminal = await open("stty raw -echo; echo ready; sleep 2; head -c 200000 | wc -c");
+  await terminal.shows("ready");
+  for (let sent = 0; sent < 200_000; sent += 20_000) terminal.type("x".repeat(20_000));
+  await terminal.shows("200000");
+  expect(await terminal.ended).toEqual({ exit_code: 0, reason: null });
+  const flooded = await open("stty raw; sleep 983");
+  for (let sent = 0; sent <= TERMINAL_WINDOW + 100_000; sent += 20_000) flooded.type("x".repeat(20_000));
+  expect((await flooded.ended).reason).toContain("more input than it may");
+  expect(processes("^sleep 983")).toBe("");
+});
+
+test("a terminal has one client, which ends the command when it goes", async () => {
+  const id = await order("sleep 984 & nohup sleep 984");
+  const terminal = await TerminalClient.open(driver, id);
+  await expect(TerminalClient.open(driver, id)).rejects.toThrow("cannot be opened");
+  await until("it sleeps", () => processes("^sleep 984") !== "");
+  terminal.close();
+  const build = await host.ended(id);
+  expect(build.failure).toMatchObject({ code: "terminal", message: expect.stringContaining("was lost") });
+  expect(processes("^sleep 984")).toBe("");
+  await expect(TerminalClient.open(driver, id)).rejects.toThrow("cannot be opened");
+});
+
+test("a frame that is not as agreed ends the command", async () => {
+  const terminal = await open("sleep 985");
+  terminal.send('{"columns": 0, "rows": 5}');
+  await terminal.closed;
+  expect((await host.ended(terminal.id)).failure).toMatchObject({ code: "terminal" });
+});
+
+test("a cancel ends a terminal at once, also for a client that does not read", async () => {
+  const terminal = await open("exec yes");
+  terminal.isReading = false;
+  await until("the window is full", () => terminal.received >= TERMINAL_WINDOW);
+  expect((await driver.cancelBuild(terminal.id)).state).toBe("cancelled");
+  expect((await terminal.ended).reason).toBe("The command was cancelled.");
+});
+
+test("a command without a client fails, and so does a terminal without a byte", async () => {
+  const account = null;
+  const { signal } = new AbortController();
+  const alone = new TerminalSession(() => undefined, { clientMs: 1 });
+  await expect(alone.open(account, signal)).rejects.toThrow("No client has opened the terminal");
+  const stopped = Promise.withResolvers<string>();
+  const idle = new TerminalSession(({ message }) => stopped.resolve(message), { idleMs: 1, hangupMs: 1 });
+  idle.reserve({ columns: 80, rows: 24 });
+  idle.attach({ send: () => undefined, close: () => undefined });
+  await idle.open(account, signal);
+  expect(await stopped.promise).toContain("Nothing was typed or shown for 30 minutes");
+  expect(() => idle.throwIfLost()).toThrow("Nothing was typed");
+});
+
+test("a build, or a command without one, has no terminal", async () => {
+  const steps = [{ name: "command", command: "sleep 986" }];
+  await expect(driver.build(buildSpec({ steps, terminal: true }), null)).rejects.toThrow("Only a single");
+  const { id } = await driver.build(buildSpec({ release, steps }), null);
+  await until("it runs", async () => (await driver.observeBuild(id))?.state === "running");
+  await expect(TerminalClient.open(driver, id)).rejects.toThrow("cannot be opened");
+  await driver.cancelBuild(id);
+});
