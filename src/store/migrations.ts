@@ -42,6 +42,7 @@ import workOrganizations from "../../migrations/0040_work_organizations.sql" wit
 import invitationMakers from "../../migrations/0041_invitation_makers.sql" with { type: "text" };
 import snapshotRefusals from "../../migrations/0042_snapshot_refusals.sql" with { type: "text" };
 import applicationQuotas from "../../migrations/0043_application_quotas.sql" with { type: "text" };
+import terminals from "../../migrations/0044_terminals.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -88,4 +89,5 @@ export const migrations: Migration[] = [
   { name: "0041_invitation_makers", sql: invitationMakers },
   { name: "0042_snapshot_refusals", sql: snapshotRefusals },
   { name: "0043_application_quotas", sql: applicationQuotas },
+  { name: "0044_terminals", sql: terminals },
 ];

@@ -22,6 +22,7 @@ import {
   type Operation,
   type Reply,
 } from "../operation/operation.ts";
+import type { SocketHandler } from "../operation/client-socket.ts";
 import type { Bodies } from "./bodies.ts";
 import { compress, encodingFor } from "./encodings.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -47,6 +48,8 @@ export interface Caller {
    * @returns false when too many requests of the organization are under way for another.
    */
   prove?(owner: string): boolean;
+  /** Makes the connection of the request a WebSocket; false when it cannot. */
+  upgrade?(handler: SocketHandler): boolean;
 }
 
 /** The notes of the shell about a request that is being answered. */
@@ -75,6 +78,7 @@ export function executorOf(operation: AnyOperation, shell: Shell) {
     addDeprecation(context, operation, params);
     const request = context.req.raw;
     const url = urlOf(request);
+    refuseUnlessHandshake(operation, request);
     const client = clientOf(request, url, context.env.address ?? "");
     const proven = await principalOf(operation, context, shell, url);
     const authenticated = proven && { ...proven, address: client.address };
@@ -118,6 +122,9 @@ async function answerOf(
   }
 }
 
+/** The status of a request that becomes a WebSocket. */
+const SWITCHING = 101;
+
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 /**
@@ -134,7 +141,8 @@ async function principalOf(
   const request = context.req.raw;
   const credentials = credentialsOf(request, url);
   const isBySession = credentials.authorization === undefined && credentials.sessionSecret !== undefined;
-  const isSafe = SAFE_METHODS.has(request.method);
+  // Browsers let a page of any site open a WebSocket, with the cookies of this one.
+  const isSafe = SAFE_METHODS.has(request.method) && operation.success.status !== SWITCHING;
   // A page of another site could otherwise sign its reader in to an account of its own.
   if (!isSafe && operation.isOpen === true) refuseForeign(request, url);
   if (!isSafe && isBySession) requireOwn(request, url);
@@ -199,7 +207,30 @@ export function countCall(context: Context<RequestNotes>, limiter: RateLimiter, 
   );
 }
 
-async function respond(context: Context, operation: AnyOperation, reply: Reply): Promise<Response> {
+/** @throws ApiError 426 for a request that is no handshake. */
+function refuseUnlessHandshake({ success }: AnyOperation, { headers }: Request): void {
+  const isHandshake = headers.get("upgrade")?.toLowerCase() === "websocket";
+  if (success.status === SWITCHING && !isHandshake) throw notUpgraded();
+}
+
+/** Hands the connection over. @throws ApiError 426 */
+function becomeSocket(context: Context<RequestNotes>, socket: SocketHandler): Response {
+  if (context.env.upgrade?.(socket) === true) return new Response(null, { status: SWITCHING });
+  socket.closed();
+  throw notUpgraded();
+}
+
+function notUpgraded(): ApiError {
+  const headers = { Upgrade: "websocket", Connection: "Upgrade" };
+  return new ApiError(426, "Open this address as a WebSocket.", { headers });
+}
+
+async function respond(
+  context: Context<RequestNotes>,
+  operation: AnyOperation,
+  reply: Reply,
+): Promise<Response> {
+  if (reply.socket !== undefined) return becomeSocket(context, reply.socket);
   const { success } = operation;
   for (const [name, value] of Object.entries(reply.headers ?? {})) context.header(name, value);
   context.status(success.status);

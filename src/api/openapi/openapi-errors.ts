@@ -99,6 +99,7 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
       },
     },
   },
+  NoWebSocket: plain("The request is no handshake of a WebSocket.", "Open this address as a WebSocket."),
   TooManyRequests: plain(
     "The token has made too many requests.",
     "This token has made too many requests. Wait as long as Retry-After says.",
@@ -134,6 +135,7 @@ export function documentedErrors(operation: AnyOperation): ZodOpenApiResponsesOb
     [413, "TooLarge", hasBody],
     [415, "UnsupportedMediaType", hasBody],
     [422, "Invalid", hasBody || hasQuery || operation.canRefuse === true],
+    [426, "NoWebSocket", operation.success.status === 101],
     [429, "TooManyRequests", true],
     [500, "Failed", true],
     [503, "Unavailable", true],

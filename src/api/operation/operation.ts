@@ -3,6 +3,7 @@
 import type { z } from "zod";
 import type { Ability, Principal } from "../auth/auth.ts";
 import type { Client } from "../auth/client.ts";
+import type { SocketHandler } from "./client-socket.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { FieldErrors } from "../jsonapi/errors.ts";
 import type { IdempotentRequest } from "./idempotency.ts";
@@ -51,6 +52,8 @@ export interface Reply {
   document?: unknown;
   /** Sent as it comes, in place of a document. */
   stream?: ReadableStream<Uint8Array>;
+  /** Takes over the connection of an operation whose status is 101. */
+  socket?: SocketHandler;
   /** The content type of the stream; Server-Sent Events when left out. */
   streamType?: string;
   headers?: Record<string, string>;
@@ -64,7 +67,8 @@ export interface UploadBody {
 
 /** The answer of an operation that succeeded. */
 export interface Success {
-  status: 200 | 201 | 204;
+  /** 101 for a WebSocket. */
+  status: 101 | 200 | 201 | 204;
   description: string;
   /** Left out for an answer without a body. */
   schema?: z.ZodType;

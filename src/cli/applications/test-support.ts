@@ -200,6 +200,7 @@ export function sampleCommand(
     type: "commands",
     links: { self: { href: `/commands/${commandId(number)}` } },
     attributes: {
+      terminal: false,
       command: "true",
       output: null,
       status: "command.success",

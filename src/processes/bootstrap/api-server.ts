@@ -1,11 +1,12 @@
 // The socket of the API: serves the application, with bounds on the connections that clients may have.
 import type { App } from "../../api/app.ts";
+import { Upgrade, upgradedSockets, type UpgradedSocket } from "../../api/http/upgrade.ts";
 import type { Config } from "../../config.ts";
 import type { NamedCertificate } from "../../contracts/certificates.ts";
 import { FairTurns } from "../../lib/fair-turns.ts";
 import { LANES, leadByNetwork, leadToOne } from "../../lib/listener-lanes.ts";
 import { openFileLimit, raiseOpenFileLimit } from "../../lib/open-files.ts";
-import { ServerConnections, type PeerAddress } from "../../lib/server-connections.ts";
+import { ServerConnections } from "../../lib/server-connections.ts";
 import { UnderWay } from "../../lib/under-way.ts";
 import { portRefusal, refuseTakenPort } from "./port-refusal.ts";
 
@@ -40,7 +41,7 @@ const CROWDED = "Too many connections come from this address without a valid tok
 const TOO_MANY_UNDER_WAY =
   "Too many requests with these credentials are under way at once. Try again when some are answered.";
 
-type Server = Bun.Server<undefined>;
+type Server = Bun.Server<UpgradedSocket>;
 
 /** The listeners that show the same certificates, one for each lane. */
 interface Generation {
@@ -132,9 +133,16 @@ export class ApiServer {
     if (next !== null) this.replaceCertificates(next);
   }
 
-  async #serve(request: Request, from: PeerAddress | null, generation: Generation): Promise<Response> {
+  /** @returns undefined for a connection that has become a WebSocket, which counts as a request under way. */
+  async #serve(request: Request, server: Server, generation: Generation): Promise<Response | undefined> {
+    const from = server.requestIP(request);
     const call = this.#connections.begin(from);
     const claim = this.#underWay.begin();
+    const end = () => {
+      claim.end();
+      call.end();
+    };
+    const upgrade = new Upgrade(request, server, end);
     try {
       if (call.isRefused) return refusal(503, CROWDED);
       const credentials = credentialsIn(request);
@@ -146,13 +154,14 @@ export class ApiServer {
         call.prove(owner);
         return claim.countFor("organization", owner);
       };
-      const response = await this.#app.fetch(request, { prove, address: from?.address ?? "" });
+      const caller = { prove, address: from?.address ?? "", upgrade: upgrade.run };
+      const response = await this.#app.fetch(request, caller);
+      if (upgrade.isDone) return undefined;
       // The client's next request then comes to a listener that stays.
       if (generation.isFormer) response.headers.set("Connection", "close");
       return response;
     } finally {
-      claim.end();
-      call.end();
+      if (!upgrade.isDone) end();
     }
   }
 
@@ -176,7 +185,8 @@ export class ApiServer {
         reusePort: true,
         idleTimeout: IDLE_TIMEOUT_SECONDS,
         maxRequestBodySize: MAX_REQUEST_BYTES,
-        fetch: (request, server) => this.#serve(request, server.requestIP(request), generation),
+        fetch: (request, server) => this.#serve(request, server, generation),
+        websocket: upgradedSockets,
         // Bun's own answer to an error beyond the application shows code.
         development: false,
         error: () => Response.json({ message: "Something went wrong here." }, { status: 500 }),

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApp, type App, type AppOptions } from "../../../src/api/app.ts";
+import { Upgrade, upgradedSockets } from "../../../src/api/http/upgrade.ts";
 import { createToken, type TokenLimits } from "../../../src/api/auth/tokens.ts";
 import type { Offer } from "../../../src/contracts/host-answers.ts";
 import type { Driver } from "../../../src/drivers/driver.ts";
@@ -113,7 +114,12 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: (request) => app.fetch(request),
+    async fetch(request, served) {
+      const upgrade = new Upgrade(request, served);
+      const response = await app.fetch(request, { upgrade: upgrade.run });
+      return upgrade.isDone ? undefined : response;
+    },
+    websocket: upgradedSockets,
     idleTimeout: 120,
     maxRequestBodySize: 1024 ** 3,
   });

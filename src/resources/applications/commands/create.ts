@@ -1,5 +1,6 @@
 // Begins and cancels commands on request: one transaction with the row, its work, the audit and the event.
-import { ApiError, invalid, notFound } from "../../../api/jsonapi/errors.ts";
+import { can, type Principal } from "../../../api/auth/auth.ts";
+import { ApiError, forbidden, invalid, notFound } from "../../../api/jsonapi/errors.ts";
 import { createOnce } from "../../../api/operation/idempotency.ts";
 import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -8,6 +9,7 @@ import type { KindContext } from "../../kind.ts";
 import { refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest, type NewEvent } from "../../shared/events/record.ts";
 import type { Made } from "../../shared/routed-resource.ts";
+import { KIND } from "../create.ts";
 import { lockEnvironment } from "../environments/store.ts";
 import { COMMANDS, enqueueCommand } from "../work.ts";
 import type { NewCommand } from "./schema.ts";
@@ -26,12 +28,13 @@ type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
 
 /**
  * Runs a command in the release that the environment serves.
- * @throws ApiError 404, 409 while the environment is being deleted or has too many, or 422 before its first deployment.
+ * @throws ApiError 403, 404, 409 while the environment is being deleted or has too many, or 422 before its first deployment.
  */
 export async function createCommand(
   { db }: KindContext,
   { principal, requestId, params, body, idempotency }: Request<NewCommand>,
 ): Promise<Made<CommandRow>> {
+  if (body.terminal === true) requireTerminalRights(principal);
   const { organizationId } = principal;
   const id = newId("comm");
   return await createOnce(db, {
@@ -50,11 +53,12 @@ export async function createCommand(
         });
       await refuseTooMany(tx, organizationId, environment.id);
       const initiatorId = principal.kind === "session" ? principal.userId : null;
-      const { command } = body;
-      await insertCommand(tx, { id, environmentId: environment.id, deploymentId, command, initiatorId });
+      const { command, terminal: hasTerminal = false } = body;
+      const values = { id, environmentId: environment.id, deploymentId, command, hasTerminal, initiatorId };
+      await insertCommand(tx, values);
       await enqueueCommand(tx, id, hostId);
       const event = { type: "created" as const, resource: commandResourceOf({ id, environmentName: name }) };
-      const details = { environment: environment.id };
+      const details = { environment: environment.id, ...(hasTerminal && { terminal: true }) };
       await recordRequest(tx, { principal, requestId, action: "create", kind: COMMANDS, details, event });
       const row = await findCommand(tx, organizationId, id);
       if (row === undefined) throw new Error("an insert gave no row");
@@ -81,6 +85,23 @@ export async function cancelCommand(
     await recordRequest(tx, { principal, requestId, action: "cancel", kind: COMMANDS, details: {}, event });
     return (await findCommand(tx, organizationId, id)) ?? command;
   });
+}
+
+/** Has a command ended whose client has gone before it ran. */
+export async function abandonCommand({ db }: KindContext, { id, hostId }: CommandRow): Promise<void> {
+  await db.begin(async (tx) => {
+    await enqueueCommand(tx, id, hostId);
+    await markCommandCancelled(tx, id);
+  });
+}
+
+/**
+ * A terminal takes what the command is to do, and shows all that it prints, secrets included.
+ * @throws ApiError 403
+ */
+export function requireTerminalRights(principal: Principal): void {
+  const lacking = [`${KIND}:write`, `${KIND}:credentials`].filter((ability) => !can(principal, ability));
+  if (lacking.length > 0) throw forbidden(lacking);
 }
 
 /** The command of an event: the name is that of its environment, since a command may have a secret in it. */

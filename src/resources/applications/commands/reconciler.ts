@@ -120,6 +120,7 @@ async function specOf(
     steps: [{ name: COMMAND_STEP, command: commandOf(step, plan) }],
     variables,
     ...(reaches.length > 0 && { reaches }),
+    ...(command.hasTerminal && { terminal: true }),
     secrets: secretNames(context, environment, variables),
     memoryBytes,
     cpus,

@@ -14,6 +14,7 @@ export function renderCommand(row: CommandRow, principal: Principal): CommandRes
     links: { self: { href: `${API_ROOT}/commands/${id}` } },
     attributes: {
       command: row.command,
+      terminal: row.hasTerminal,
       output: can(principal, `${KIND}:credentials`) ? row.output : null,
       status: row.status,
       exit_code: row.exitCode,

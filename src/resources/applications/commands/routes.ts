@@ -18,6 +18,7 @@ import { cancelCommand, createCommand } from "./create.ts";
 import { outputOperation } from "./output.ts";
 import { renderCommand } from "./render.ts";
 import { commandFilter, commandResource, commandStatuses, newCommand } from "./schema.ts";
+import { terminalOperation } from "./terminal.ts";
 import { findCommand, listCommands, type CommandRow } from "./store.ts";
 
 type CommandRoutes = Routes<CommandRow, typeof environmentParams, typeof commandParams>;
@@ -40,6 +41,7 @@ export function commandOperations(context: KindContext): Operation[] {
     listOperation(context, routes),
     routes.show({ description: "One command, at once or, with `wait`, when it has reached a status." }),
     outputOperation(context),
+    terminalOperation(context),
     routes.action({
       verb: "cancel",
       summary: "Cancel a command",

@@ -42,6 +42,11 @@ export const newCommand = z
         description: "For `/bin/sh`. Of several lines, the first that fails ends the command.",
         example: EXAMPLE,
       }),
+    terminal: z.boolean().optional().meta({
+      description:
+        "Whether it runs in a terminal, which `GET /commands/{id}/terminal` opens. The command waits for that for half a minute, ends with the connection, and keeps no output. The token needs `applications:credentials` as well.",
+      example: false,
+    }),
   })
   .meta({ id: "NewCommand" });
 
@@ -52,6 +57,7 @@ const moment = z.string().nullable().meta({ example: "2026-03-15T08:18:53.000000
 const attributes = z
   .object({
     command: z.string().meta({ example: EXAMPLE }),
+    terminal: z.boolean().meta({ description: "Whether it has a terminal.", example: false }),
     output: z.string().nullable().meta({
       description:
         "The last 64 KiB of the output that is kept, without the values of secret variables; null before its end, and for tokens that may not see credentials. `GET /commands/{id}/output` has all that is kept, also while it runs.",

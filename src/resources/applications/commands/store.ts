@@ -14,6 +14,7 @@ interface CommandValues {
   /** The deployment whose release it runs in. */
   deploymentId: string;
   command: string;
+  hasTerminal: boolean;
   /** The user that began it; null for a token. */
   initiatorId: string | null;
 }
@@ -50,7 +51,7 @@ const FROM = `
 
 /** A constant, safe to insert into a statement. */
 const SELECT = `
-  select c.id, c.environment_id as "environmentId", c.deployment_id as "deploymentId", c.command, c.status,
+  select c.id, c.environment_id as "environmentId", c.deployment_id as "deploymentId", c.command, c.has_terminal as "hasTerminal", c.status,
          c.is_cancelled as "isCancelled", c.exit_code as "exitCode", c.failure_reason as "failureReason", c.output,
          c.is_output_cut as "isOutputCut", c.initiator_id as "initiatorId", e.name as "environmentName",
          a.organization_id as "organizationId", a.host_id as "hostId", ${momentSql("c.created_at")} as "createdAt",
@@ -58,10 +59,10 @@ const SELECT = `
 
 /** Adds a command in the status `pending`. */
 export async function insertCommand(tx: Transaction, values: CommandValues): Promise<void> {
-  const { id, environmentId, deploymentId, command, initiatorId } = values;
+  const { id, environmentId, deploymentId, command, hasTerminal, initiatorId } = values;
   await tx`
-    insert into commands (id, environment_id, deployment_id, command, initiator_id)
-    values (${id}, ${environmentId}, ${deploymentId}, ${command}, ${initiatorId})`;
+    insert into commands (id, environment_id, deployment_id, command, has_terminal, initiator_id)
+    values (${id}, ${environmentId}, ${deploymentId}, ${command}, ${hasTerminal}, ${initiatorId})`;
 }
 
 /** The organization's command with this id. */

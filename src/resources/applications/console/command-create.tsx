@@ -35,6 +35,7 @@ export default function CommandCreatePage({ params }: PageProps) {
           noun="command"
           verb="Run the command"
           cancelTo={back}
+          hidden={["terminal"]}
           create={runAndOpen}
           commandOf={({ command = "COMMAND" }) =>
             commandText(["run"], { environment: environmentId }, [command])

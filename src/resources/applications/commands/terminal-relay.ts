@@ -1,0 +1,211 @@
+// Passes a terminal on between its client and the host. Both are bounded by what the other end has acknowledged, so
+// nothing here grows; a client that breaks its bounds or has lost its rights ends with the command.
+import {
+  FAILED,
+  GOING_AWAY,
+  NORMAL,
+  REFUSED,
+  type ClientSocket,
+  type SocketHandler,
+} from "../../../api/operation/client-socket.ts";
+import { readJsonAs } from "../../../contracts/read.ts";
+import {
+  clientFrameSchema,
+  hostFrameSchema,
+  TERMINAL_WINDOW,
+  type TerminalEnd,
+  type TerminalSize,
+} from "../../../contracts/terminal.ts";
+import type { KindContext, ServedHost } from "../../kind.ts";
+import type { CommandRow } from "./store.ts";
+
+/** A person or a paste makes far fewer frames, and acknowledgements of the fastest output do. */
+const MAX_FRAMES_PER_SECOND = 4_000;
+
+/** How often the rights of the client are checked, and for how long they hold while the store does not answer. */
+const [CHECK_MS, UNCHECKED_MS] = [2_000, 15_000];
+
+/** The pause before the host is asked again for a command that does not run yet, at first and later. */
+const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [25, 500];
+
+/** So many early frames become one. */
+const MAX_EARLY_FRAMES = 64;
+
+type Driver = ServedHost["driver"];
+type HostTerminal = Awaited<ReturnType<Driver["openTerminal"]>>;
+
+/** What a relay needs. */
+export interface RelayOptions {
+  driver: Driver;
+  log: KindContext["log"];
+  /** The id of the command. */
+  id: string;
+  size: TerminalSize;
+  /** The command as it is now. */
+  find(): Promise<CommandRow | undefined>;
+  /** Whether the client still has the rights that it had. */
+  isAllowed(): Promise<boolean>;
+  /** Aborted when the process ends. */
+  closing: AbortSignal;
+  /** Called once, at the end. @param wasAttached whether the host had the client. */
+  onEnd(wasAttached: boolean): void;
+  checkMs?: number;
+}
+
+export class TerminalRelay implements SocketHandler {
+  readonly #options: RelayOptions;
+  #size: TerminalSize;
+  #socket: ClientSocket | null = null;
+  #host: HostTerminal | null = null;
+  /** Input that has come before the host has the terminal. */
+  #early: Uint8Array[] = [];
+  /** Bytes of input that the host has not acknowledged. */
+  #unacknowledged = 0;
+  #frames = { second: 0, count: 0 };
+  #allowedAtMs = performance.now();
+  #checks: ReturnType<typeof setInterval> | undefined;
+  #isEnded = false;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#size = options.size;
+  }
+
+  opened(socket: ClientSocket): void {
+    this.#socket = socket;
+    if (this.#options.closing.aborted) return this.#leave();
+    this.#options.closing.addEventListener("abort", this.#leave);
+    this.#checks = setInterval(() => void this.#check(), this.#options.checkMs ?? CHECK_MS);
+    void this.#connect().catch((error: unknown) => {
+      this.#options.log.warn({ error, command: this.#options.id }, "a terminal could not be opened");
+      this.#end(FAILED, "The terminal could not be opened.");
+    });
+  }
+
+  received(frame: string | Uint8Array): void {
+    if (this.#isEnded) return;
+    if (this.#isFlood()) return this.#end(REFUSED, "Too many frames came at once.");
+    if (typeof frame === "string") return this.#control(frame);
+    this.#unacknowledged += frame.length;
+    if (this.#unacknowledged > TERMINAL_WINDOW)
+      return this.#end(REFUSED, "More input came than may be sent before it is acknowledged.");
+    if (this.#host === null) this.#keepEarly(frame);
+    else this.#toHost(frame);
+  }
+
+  closed(): void {
+    this.#end(NORMAL, "");
+  }
+
+  #keepEarly(frame: Uint8Array): void {
+    this.#early.push(frame);
+    if (this.#early.length > MAX_EARLY_FRAMES) this.#early = [Buffer.concat(this.#early)];
+  }
+
+  /** A change of the size counts also before the host has the terminal. */
+  #control(text: string): void {
+    const frame = readOrNull(clientFrameSchema, text);
+    if (frame === null) return this.#end(REFUSED, "A text frame is not as documented.");
+    if ("columns" in frame) this.#size = frame;
+    this.#toHost(text);
+  }
+
+  #toHost(frame: string | Uint8Array): void {
+    if (this.#host === null) return;
+    if (this.#host.waitingBytes() > 2 * TERMINAL_WINDOW)
+      return this.#end(REFUSED, "The host does not take the frames in time.");
+    this.#host.send(frame);
+  }
+
+  /** Opens the terminal at the host, once the command runs there. */
+  async #connect(): Promise<void> {
+    const { find, driver, id } = this.#options;
+    for (let pauseMs = FIRST_PAUSE_MS; !this.#isEnded; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
+      const command = await find();
+      if (command === undefined || command.finishedAt !== null) return this.#endWith(endOf(command));
+      const build = await driver.observeBuild(id).catch(() => null);
+      if (build?.state === "running" && (await this.#open())) return;
+      await Bun.sleep(pauseMs);
+    }
+  }
+
+  /** @returns false when the host refuses, as it does for a terminal that has had its client. */
+  async #open(): Promise<boolean> {
+    const { driver, id } = this.#options;
+    const events = {
+      received: (frame: string | Uint8Array) => this.#fromHost(frame),
+      closed: () => this.#end(FAILED, "The connection to the host was lost."),
+    };
+    const size = this.#size;
+    const host = await driver.openTerminal(id, size, events).catch(() => null);
+    if (host === null) return false;
+    if (this.#isEnded) host.close();
+    this.#host = host;
+    if (size !== this.#size) this.#toHost(JSON.stringify(this.#size));
+    for (const frame of this.#early.splice(0)) this.#toHost(frame);
+    return true;
+  }
+
+  #fromHost(frame: string | Uint8Array): void {
+    if (this.#isEnded) return;
+    if (typeof frame !== "string") return this.#socket?.send(frame);
+    const said = readOrNull(hostFrameSchema, frame);
+    if (said === null) return this.#end(FAILED, "The host sent a frame that is not as agreed.");
+    if ("exit_code" in said) return this.#endWith(said);
+    this.#unacknowledged -= said.acknowledged;
+    this.#socket?.send(frame);
+  }
+
+  async #check(): Promise<void> {
+    try {
+      if (!(await this.#options.isAllowed()))
+        return this.#end(REFUSED, "The rights to this command are gone.");
+      this.#allowedAtMs = performance.now();
+    } catch {
+      if (performance.now() - this.#allowedAtMs > UNCHECKED_MS)
+        this.#end(FAILED, "The rights to this command cannot be checked.");
+    }
+  }
+
+  #isFlood(): boolean {
+    const second = Math.floor(performance.now() / 1_000);
+    const count = second === this.#frames.second ? this.#frames.count + 1 : 1;
+    this.#frames = { second, count };
+    return count > MAX_FRAMES_PER_SECOND;
+  }
+
+  readonly #leave = () => this.#end(GOING_AWAY, "Pilvi is being restarted.");
+
+  #endWith(end: TerminalEnd): void {
+    if (!this.#isEnded) this.#socket?.send(JSON.stringify(end));
+    this.#end(NORMAL, "");
+  }
+
+  /** Ends both connections; the host ends the command with its own. */
+  #end(code: number, reason: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearInterval(this.#checks);
+    this.#options.closing.removeEventListener("abort", this.#leave);
+    this.#early = [];
+    this.#host?.close();
+    this.#socket?.close(code, reason);
+    this.#options.onEnd(this.#host !== null);
+  }
+}
+
+/** A frame; null when it is not as agreed. */
+function readOrNull<T>(schema: Parameters<typeof readJsonAs<T>>[0], text: string): T | null {
+  try {
+    return readJsonAs(schema, text, "The frame");
+  } catch {
+    return null;
+  }
+}
+
+function endOf(command: CommandRow | undefined): TerminalEnd {
+  return {
+    exit_code: command?.exitCode ?? null,
+    reason: command?.failureReason ?? (command === undefined ? "The command was deleted." : null),
+  };
+}
