@@ -2,6 +2,13 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  openLocalTerminal,
+  windowSize,
+  type LocalTerminal,
+  type TerminalListener,
+  type WindowSize,
+} from "./local-terminal.ts";
 import { printable } from "./printable.ts";
 import { runInPlace } from "./run.ts";
 import { utf8Text } from "./utf8.ts";
@@ -43,6 +50,10 @@ export interface Io {
    * code.
    */
   run(argv: string[], env: Record<string, string | undefined>): Promise<number>;
+  /** The size of the terminal of stdout. */
+  windowSize(): WindowSize;
+  /** Hands the terminal over to a program elsewhere; null unless both input and stdout are a terminal. */
+  openTerminal: ((listener: TerminalListener) => LocalTerminal) | null;
   /** Makes this the exit code of a command that does not fail by itself. */
   exitWith(code: number): void;
 }
@@ -70,6 +81,8 @@ export function processIo(): Io {
     nowMs: () => performance.now(),
     pause: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
     run: runInPlace,
+    windowSize,
+    openTerminal: process.stdin.isTTY && process.stdout.isTTY ? openLocalTerminal : null,
     exitWith: (code) => void (process.exitCode = code),
   };
 }

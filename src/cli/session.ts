@@ -24,6 +24,8 @@ export interface Session {
   client(): Promise<PilviClient>;
   /** The address of Pilvi, without a slash at its end. */
   url(): Promise<string>;
+  /** The token, for connections that the client does not make. */
+  token(): Promise<string>;
   findProgram: FindProgram;
 }
 
@@ -38,6 +40,7 @@ export function openSession(io: Io, connect: Connect, findProgram: FindProgram):
     io,
     client: async () => new PilviClient({ ...(await connect()), pause }),
     url: async () => (await connect()).url.replace(/\/+$/, ""),
+    token: async () => (await connect()).token,
     findProgram,
   };
 }

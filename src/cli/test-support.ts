@@ -30,6 +30,8 @@ export function fakeIo(changes: Partial<Io> = {}): FakeIo {
     folder: "/no-such-folder",
     isInputTerminal: false,
     isErrTerminal: false,
+    openTerminal: null,
+    windowSize: () => ({ columns: 80, rows: 24 }),
     errColumns: 80,
     outColumns: Infinity,
     ask: async () => "",

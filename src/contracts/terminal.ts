@@ -37,4 +37,11 @@ export const terminalEndSchema = z.strictObject({
 export type TerminalEnd = z.infer<typeof terminalEndSchema>;
 
 /** A text frame of the host. */
-export const hostFrameSchema = z.union([acknowledgementSchema, terminalEndSchema]);
+export const hostFrameSchema = z.union([
+  acknowledgementSchema,
+  /** The command has its terminal; its keys reach it from now on. */
+  z.strictObject({ running: z.literal(true) }),
+  terminalEndSchema,
+]);
+
+export type HostFrame = z.infer<typeof hostFrameSchema>;

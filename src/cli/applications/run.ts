@@ -1,4 +1,4 @@
-// `pilvi run`: a command in the environment, with its output as it comes and its exit code.
+// `pilvi run`: a command in the environment, in this terminal, or with its output as it comes, and its exit code.
 import type { Command } from "commander";
 import { type CommandDocument, type Commands, PilviError } from "../../sdk/index.ts";
 import { givenUp, readPatiently } from "../absence.ts";
@@ -6,6 +6,7 @@ import { CommandError } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 import { withJson } from "../options.ts";
+import { openRemoteTerminal } from "./terminal.ts";
 import { targetOf, type TargetOptions, withEnvironment } from "./target.ts";
 
 /** The pause between two readings, at first and later; a reading itself waits for output. */
@@ -17,6 +18,8 @@ const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 interface RunOptions extends TargetOptions {
   detach?: true;
   json?: true;
+  /** False by `--no-terminal`. */
+  terminal: boolean;
 }
 
 /** Adds `run`. */
@@ -26,10 +29,14 @@ export function addRun(program: Command, session: Session): void {
     .description("run a command once in the linked environment, with its files and variables")
     .argument("<command...>", "the command; options of its own are passed on")
     .option("-d, --detach", "print the id of the command at once, and let it go on")
+    .option("--no-terminal", "give the command no terminal, and keep its output")
     .passThroughOptions();
   withJson(withEnvironment(command)).action(async (words: string[], options: RunOptions) => {
     const { environments, environment } = await targetOf(session, options);
     const commands = environments.commands(environment.id);
+    const openTerminal = options.detach === true || options.json === true ? null : session.io.openTerminal;
+    if (options.terminal && openTerminal !== null)
+      return await runInTerminal(session, commands, { command: commandOf(words), openTerminal });
     const begun = await commands.create({ command: commandOf(words) });
     if (options.detach === true) {
       const text = options.json === true ? jsonText(begun) : `${begun.data.id}\n`;
@@ -39,9 +46,25 @@ export function addRun(program: Command, session: Session): void {
   });
   withExamples(command, [
     "pilvi run node scripts/import.js",
+    "pilvi run bash",
     "pilvi run 'env | sort'",
     "pilvi run --detach -- npm run reindex",
   ]);
+}
+
+/** Hands the terminal over to the command. @throws CommandError when it did not end itself. */
+async function runInTerminal(
+  session: Session,
+  commands: Commands,
+  { command, openTerminal }: { command: string; openTerminal: NonNullable<Io["openTerminal"]> },
+): Promise<void> {
+  const { io } = session;
+  const { id } = (await commands.create({ command, terminal: true })).data;
+  const target = { url: await session.url(), token: await session.token(), id };
+  const { exit_code: exitCode, reason } = await openRemoteTerminal(openTerminal, target, io.windowSize());
+  if (exitCode === null) throw new CommandError(reason ?? "The command failed.");
+  if (reason !== null) io.err(`${reason}\n`);
+  io.exitWith(exitCode);
 }
 
 /** A single word is a text for the shell; several words are a program with its arguments. */

@@ -3,7 +3,7 @@
 import {
   clientFrameSchema,
   TERMINAL_WINDOW,
-  type TerminalEnd,
+  type HostFrame,
   type TerminalSize,
 } from "../../contracts/terminal.ts";
 import type { Build } from "../../contracts/builds.ts";
@@ -109,6 +109,7 @@ export class TerminalSession {
     this.throwIfLost();
     const pty = new PseudoTerminal(this.#size ?? { columns: 80, rows: 24 }, account);
     this.#pty = pty;
+    this.#notify({ running: true });
     this.#input.open(pty);
     const idle = `Nothing was typed or shown for ${IDLE_MINUTES} minutes, so the command was ended.`;
     this.#idle = setTimeout(() => this.#hangUp(idle), this.#times.idleMs);
@@ -133,7 +134,7 @@ export class TerminalSession {
   async end({ steps, failure, state }: Build): Promise<void> {
     clearTimeout(this.#killing);
     const reason = failure?.message ?? (state === "cancelled" ? "The command was cancelled." : null);
-    const end: TerminalEnd = {
+    const end = {
       exit_code: steps.at(-1)?.exitCode ?? null,
       reason: failure?.code === "step" ? null : reason,
     };
@@ -174,7 +175,7 @@ export class TerminalSession {
     }
   }
 
-  #notify(frame: TerminalEnd | { acknowledged: number }): void {
+  #notify(frame: HostFrame): void {
     this.#link?.send(JSON.stringify(frame));
   }
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ApplicationHost, buildSpec, testId } from "../../../tests/support/applications/host.ts";
+import { sandboxByLandlock } from "../../../tests/support/applications/landlock.ts";
 import { TerminalClient } from "../../../tests/support/applications/terminal-client.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { TERMINAL_WINDOW } from "../../contracts/terminal.ts";
@@ -66,6 +67,34 @@ test("a shell in a terminal has job control, the size of the window, and its exi
     "The command ended with the exit code 7.",
   ]);
   expect(await host.texts(terminal.id)).toEqual([build.failure?.message ?? ""]);
+});
+
+test("a sandbox without namespaces gives a terminal as well, and ends with it", async () => {
+  const other = new ApplicationHost({ sandbox: sandboxByLandlock() });
+  await other.start();
+  const { id: made } = await other.build({}, {});
+  const socket = join(other.dataDir, "run", "host.sock");
+  const end = serveHost(other.host, socket, createLog("host", "silent"));
+  try {
+    const id = testId("comm");
+    const steps = [{ name: "command", command: "exec bash --norc" }];
+    await other.host.builds.order(
+      new Blob([`${JSON.stringify(buildSpec({ id, release: made, steps, terminal: true }))}\n`]).stream(),
+    );
+    await until("it runs", () => other.host.builds.observe(id)?.state === "running");
+    const shell = await TerminalClient.open(localDriver(socket), id);
+    shell.type("echo $(tty) > /dev/tty; nohup sleep 987 & sleep 987\r");
+    await shell.shows("/dev/pts/");
+    await until("it sleeps", () => processes("^sleep 987").trim().split("\n").length === 2);
+    shell.type("\u0003");
+    await until("one sleeps", () => processes("^sleep 987").trim().split("\n").length === 1);
+    shell.close();
+    expect((await other.ended(id)).failure?.code).toBe("terminal");
+    expect(processes("^sleep 987")).toBe("");
+  } finally {
+    await end();
+    await other.close();
+  }
 });
 
 test("keys go to the program, and the shell that waits for it outlives them", async () => {

@@ -152,7 +152,7 @@ export class TerminalRelay implements SocketHandler {
     const said = readOrNull(hostFrameSchema, frame);
     if (said === null) return this.#end(FAILED, "The host sent a frame that is not as agreed.");
     if ("exit_code" in said) return this.#endWith(said);
-    this.#unacknowledged -= said.acknowledged;
+    if ("acknowledged" in said) this.#unacknowledged -= said.acknowledged;
     this.#socket?.send(frame);
   }
 

@@ -32,7 +32,7 @@ export function terminalOperation(context: KindContext): Operation {
     operationId: "openCommandTerminal",
     tag: "Commands",
     summary: "Open the terminal of a command",
-    description: `A WebSocket, for a command that was begun with \`terminal\`, once. Binary frames are the bytes that are typed and shown. A text frame of the client is JSON: \`{"columns": 120, "rows": 40}\` when its window has changed, and \`{"acknowledged": N}\` when it has shown N further bytes; the server acknowledges typed bytes alike. Of either direction, 256 KiB may be under way, and both sides acknowledge after 64 KiB at the latest; a frame of the client has 64 KiB at most. The last frame is \`{"exit_code": 0, "reason": null}\`. The command ends with the connection. The token needs \`${KIND}:write\` as well.`,
+    description: `A WebSocket, for a command that was begun with \`terminal\`, once. Binary frames are the bytes that are typed and shown. A text frame of the client is JSON: \`{"columns": 120, "rows": 40}\` when its window has changed, and \`{"acknowledged": N}\` when it has shown N further bytes; the server acknowledges typed bytes alike. Of either direction, 256 KiB may be under way, and both sides acknowledge after 64 KiB at the latest; a frame of the client has 64 KiB at most. The server sends \`{"running": true}\` when the command begins. The last frame is \`{"exit_code": 0, "reason": null}\`. The command ends with the connection. The token needs \`${KIND}:write\` as well.`,
     ability: `${KIND}:credentials`,
     params: commandParams,
     query: terminalQuery,
