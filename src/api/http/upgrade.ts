@@ -7,6 +7,9 @@ const IDLE_TIMEOUT_SECONDS = 30;
 /** The most bytes of a frame of a client. */
 const MAX_FRAME = 64 * 1024;
 
+/** A client that leaves more unread than this ends with its connection. */
+const MAX_UNREAD_BYTES = 1024 ** 2;
+
 /** What a WebSocket belongs to. */
 export interface UpgradedSocket {
   handler: SocketHandler;
@@ -50,6 +53,8 @@ export const upgradedSockets: Bun.WebSocketHandler<UpgradedSocket> = {
   maxPayloadLength: MAX_FRAME,
   idleTimeout: IDLE_TIMEOUT_SECONDS,
   sendPings: true,
+  backpressureLimit: MAX_UNREAD_BYTES,
+  closeOnBackpressureLimit: true,
   perMessageDeflate: false,
   open: (socket) =>
     socket.data.handler.opened({

@@ -2,7 +2,7 @@
 
 /** The connection as its handler has it. */
 export interface ClientSocket {
-  /** Text frames are strings, binary frames are bytes. What a client does not read waits in memory. */
+  /** Text frames are strings, binary frames are bytes. A client that leaves too much unread is cut off. */
   send(frame: string | Uint8Array): void;
   /** Ends it after all that was sent. @param reason at most 120 bytes. */
   close(code: number, reason: string): void;

@@ -148,7 +148,9 @@ export class TerminalSession {
   #control(text: string): void {
     const frame = readJsonAs(clientFrameSchema, text, "The frame");
     if ("acknowledged" in frame) {
-      this.#unacknowledged = Math.max(0, this.#unacknowledged - frame.acknowledged);
+      if (frame.acknowledged > this.#unacknowledged)
+        return this.#hangUp("The client acknowledged more output than there was.");
+      this.#unacknowledged -= frame.acknowledged;
       if (this.#unacknowledged < TERMINAL_WINDOW) this.#roomAgain.resolve();
       return;
     }

@@ -1,9 +1,11 @@
 // Terminals of commands at the API: typed and shown live, for one client with its rights, and not a moment longer.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { CommandResource } from "../../../src/resources/applications/commands/schema.ts";
 import { TERMINAL_WINDOW } from "../../../src/contracts/terminal.ts";
 import { TerminalClient } from "../../support/applications/terminal-client.ts";
 import { ApiTerminals } from "../../support/pilvi/api-terminals.ts";
+import { frameOf, OPCODE, RawWebSocket } from "../../support/wire/raw-websocket.ts";
 import { bunServer, TestApplication } from "../../support/pilvi/applications.ts";
 import { startPilvi, TOKEN, type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 
@@ -141,6 +143,27 @@ test("an endless output waits for its client, and a flood of input ends the comm
   expect(await at.closing).toEqual({ code: 1008, reason: "A text frame is not as documented." });
   await Promise.all([ended(busy.id), ended(odd.id)]);
   expect(processes("sleep 97[23]")).toBe("");
+});
+
+test("a client that acknowledges what it does not read ends the command, and nothing grows", async () => {
+  const { id } = (await begin("exec yes")).body.data;
+  const client = await RawWebSocket.connect(pilvi.port, {
+    path: `/api/commands/${id}/terminal?columns=80&rows=24`,
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  await until("output comes", () => client.frames.some(({ opcode }) => opcode === OPCODE.binary));
+  client.socket.pause();
+  const memory = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pilvi.runningPid("control")}/status`, "utf8"))?.[1]);
+  const before = memory();
+  const isOver = async () => {
+    for (let count = 0; count < 6; count += 1) client.write(frameOf(OPCODE.text, '{"acknowledged": 4095}'));
+    return (await pilvi.api<Answer>("GET", `/commands/${id}`)).body.data.attributes.finished_at !== null;
+  };
+  await until("the command ends", isOver);
+  expect((await ended(id)).failure_reason).toContain("The connection to the terminal was lost");
+  expect(memory() - before).toBeLessThan(32 * 1024);
+  client.socket.destroy();
 });
 
 test("a terminal ends with the token that opened it", async () => {
