@@ -8,10 +8,17 @@ import { codeOf } from "./errors.ts";
 const TIOCSWINSZ = 0x5414n;
 const MAX_PATH = 64;
 
+/** The flags of input come first in `struct termios` (termios(3)); with this one, an erase takes a whole character. */
+const IUTF8 = 0x4000;
+const TERMIOS_BYTES = 60;
+const TCSANOW = 0;
+
 const { symbols: libc } = dlopen("libc.so.6", {
   posix_openpt: { args: [FFIType.i32], returns: FFIType.i32 },
   unlockpt: { args: [FFIType.i32], returns: FFIType.i32 },
   ptsname_r: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i32 },
+  tcgetattr: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+  tcsetattr: { args: [FFIType.i32, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
   ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
 });
 
@@ -50,6 +57,7 @@ export class PseudoTerminal {
     }
     if (owner !== null) fchownSync(this.#slave, owner.uid, owner.gid);
     fchmodSync(this.#slave, 0o600);
+    editCharacters(this.#slave);
     this.resize(size);
     this.#reader = Bun.file(this.#master).stream().getReader();
   }
@@ -102,6 +110,13 @@ export class PseudoTerminal {
     await this.#reader.cancel().catch(() => undefined);
     closeSync(this.#master);
   }
+}
+
+function editCharacters(slave: number): void {
+  const termios = Buffer.alloc(TERMIOS_BYTES);
+  if (libc.tcgetattr(slave, ptr(termios)) !== 0) return;
+  termios.writeUInt32LE((termios.readUInt32LE(0) | IUTF8) >>> 0, 0);
+  libc.tcsetattr(slave, TCSANOW, ptr(termios));
 }
 
 function slavePath(master: number): string {

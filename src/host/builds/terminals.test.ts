@@ -50,6 +50,8 @@ async function open(command: string): Promise<TerminalClient> {
 
 test("a shell in a terminal has job control, the size of the window, and its exit code", async () => {
   const terminal = await open("exec bash --norc");
+  terminal.type("stty -a | grep -o ' iutf8'\r");
+  await terminal.shows("\r iutf8");
   terminal.type("PS1='> '; echo $TERM $(stty size); tty; cat a.txt\r");
   await terminal.shows("xterm-256color 24 80\r\n/dev/");
   await terminal.shows("in the release");
@@ -174,6 +176,16 @@ test("a command without a client fails, and so does a terminal without a byte", 
   await idle.open(account, signal);
   expect(await stopped.promise).toContain("Nothing was typed or shown for 30 minutes");
   expect(() => idle.throwIfLost()).toThrow("Nothing was typed");
+});
+
+test("a host has a bounded number of terminals", async () => {
+  const steps = [{ name: "command", command: "true" }];
+  const another = () => driver.build(buildSpec({ release, steps, terminal: true }), null);
+  const ids: string[] = [];
+  for (let count = 0; count < 64; count += 1) ids.push((await another()).id);
+  await expect(another()).rejects.toThrow("64 terminals are open on this host");
+  await Promise.all(ids.map((id) => driver.cancelBuild(id)));
+  await driver.cancelBuild((await another()).id);
 });
 
 test("a build, or a command without one, has no terminal", async () => {
