@@ -117,6 +117,12 @@ function OutputSection({ command, ids }: CommandProps) {
   const isReadable = useCan("applications:credentials");
   const { data, error, refetch } = useCommandOutput(ids, command.id, isReadable);
   const isWaiting = isOpenCommand(command) || data?.isComplete !== true;
+  if (command.attributes.terminal)
+    return (
+      <Section title="Output">
+        <p className="m-0 text-soft">It runs in a terminal, whose output is not kept.</p>
+      </Section>
+    );
   return (
     <Section title="Output">
       {!isReadable && <p className="m-0 text-soft">Your role does not show the output of commands.</p>}
