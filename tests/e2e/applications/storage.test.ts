@@ -18,8 +18,22 @@ const releases: string[] = [];
 beforeAll(async () => {
   pilvi = await startPilvi({ env: { PILVI_QUOTA_STORAGE: "2mb" } });
   application = await TestApplication.create(pilvi);
+  await inRepository(async (work, remote) => {
+    await git(work, "commit", "--quiet", "--allow-empty", "-m", "first");
+    await git(work, "push", "--quiet", remote, "HEAD:former");
+  });
 }, 60_000);
 afterAll(async () => await pilvi.close());
+
+/** Works in a clone of the application's repository. */
+async function inRepository(work: (folder: string, remote: string) => Promise<void>): Promise<void> {
+  using folder = testFolder();
+  const clone = join(folder.path, "clone");
+  mkdirSync(clone);
+  const remote = `${pilvi.url.replace("//", `//any:${TOKEN}@`)}/git/${application.id}.git`;
+  await git(clone, "clone", "--quiet", remote, ".");
+  await work(clone, remote);
+}
 
 async function organization() {
   return (await pilvi.api<OrganizationDocument>("GET", "/meta/organization")).body.data.meta;
@@ -92,16 +106,13 @@ test("with full storage the release before can be started again, and older relea
 }, 120_000);
 
 test("with full storage no pack is taken, and a branch can be deleted", async () => {
-  using folder = testFolder();
-  const work = join(folder.path, "work");
-  mkdirSync(work);
-  const remote = `${pilvi.url.replace("//", `//any:${TOKEN}@`)}/git/${application.id}.git`;
-  await git(work, "clone", "--quiet", remote, ".");
-  await git(work, "commit", "--quiet", "--allow-empty", "-m", "more");
-  const refused = await tryGit(work, "push", remote, "HEAD:next");
-  expect(refused.code).not.toBe(0);
-  expect(refused.stderr).toContain("pack exceeds maximum allowed size");
-  expect((await tryGit(work, "push", remote, ":main")).code).toBe(0);
+  await inRepository(async (work, remote) => {
+    await git(work, "commit", "--quiet", "--allow-empty", "-m", "more");
+    const refused = await tryGit(work, "push", remote, "HEAD:next");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain("pack exceeds maximum allowed size");
+    expect((await tryGit(work, "push", remote, ":former")).code).toBe(0);
+  });
 }, 120_000);
 
 test("nothing counts of a deleted application", async () => {

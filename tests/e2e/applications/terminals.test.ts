@@ -114,7 +114,7 @@ test("only tokens of the organization that may run commands and read credentials
   const terminal = await TerminalClient.open(terminals(), id);
   expect(await refusal(id, TOKEN)).toEqual([409, "The terminal of the command is open already."]);
   terminal.close();
-  expect(await ended(id)).toMatchObject({ exit_code: null, failure_reason: expect.any(String) });
+  expect(await ended(id)).toMatchObject({ status: "command.failure", failure_reason: expect.any(String) });
   expect(await refusal(id, TOKEN)).toEqual([409, "The command has ended."]);
   expect(processes("sleep 971")).toBe("");
   const plain = (await begin("true", {})).body.data.id;
@@ -161,7 +161,8 @@ test("a client that acknowledges what it does not read ends the command, and not
     return (await pilvi.api<Answer>("GET", `/commands/${id}`)).body.data.attributes.finished_at !== null;
   };
   await until("the command ends", isOver);
-  expect((await ended(id)).failure_reason).toContain("The connection to the terminal was lost");
+  // Either it is cut off with too much unread, or it has acknowledged more than had come by then.
+  expect((await ended(id)).failure_reason).toMatch(/was lost|acknowledged more output than there was/);
   expect(memory() - before).toBeLessThan(32 * 1024);
   client.socket.destroy();
 });
