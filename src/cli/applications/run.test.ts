@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const part = (is_complete: boolean, cursor: string, ...texts: string[]) => ({
   data: texts.map((text) => ({ text, logged_at: AT })),
-  meta: { cursor, is_complete },
+  meta: { cursor, is_complete, is_cut: false },
 });
 
 function routes(attributes: Parameters<typeof sampleCommand>[1] = {}): Parameters<typeof serve>[0] {
@@ -72,6 +72,17 @@ test("run ends with the exit code of the command, or with its reason", async () 
   expect((await run(routes(failed), "false")).exitCode).toBe(3);
   const killed = { ...failed, exit_code: null, failure_reason: "It took too long." };
   expect(await failureOf(run(routes(killed), "false"))).toEqual({ text: "It took too long.", exitCode: 1 });
+});
+
+test("run fails when a part of the output is not kept, so that a file with it does not pass for whole", async () => {
+  const whole = part(true, "20", "two");
+  const cut = { ...whole, meta: { ...whole.meta, is_cut: true } };
+  const io = await run({ ...routes(), [`GET ${path}/output`]: () => Response.json(cut) }, "true");
+  expect([io.stdout, io.stderr, io.exitCode]).toEqual([
+    "two\n",
+    "The command wrote more than 1 MB, and Pilvi does not keep the rest.\n",
+    1,
+  ]);
 });
 
 test("run --detach prints the id", async () => {

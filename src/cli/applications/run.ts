@@ -85,8 +85,9 @@ async function finish(
   const { signal } = interrupt;
   const forget = io.onInterrupt(() => interrupt.abort());
   let ended: CommandDocument;
+  let isCut: boolean;
   try {
-    await printOutput(io, commands, id, { isShown: !isJson, signal });
+    ({ isCut } = await printOutput(io, commands, id, { isShown: !isJson, signal }));
     ended = await readPatiently(io, () => commands.get(id, { signal }), { signal });
   } catch (error) {
     if (!signal.aborted)
@@ -99,24 +100,31 @@ async function finish(
   }
   if (isJson) io.out(jsonText(ended));
   const { status, exit_code: exitCode, failure_reason: reason } = ended.data.attributes;
-  if (status === "command.success") return;
+  if (isCut) io.err("The command wrote more than 1 MB, and Pilvi does not keep the rest.\n");
+  // A file with such an output must not pass for whole.
+  if (status === "command.success") return isCut ? io.exitWith(1) : undefined;
   if (exitCode === null) throw new CommandError(reason ?? "The command failed.");
   io.exitWith(exitCode);
 }
 
-/** Prints the output until the command has ended, also over an absence of Pilvi. */
+/**
+ * Prints the output until the command has ended, also over an absence of Pilvi.
+ * @returns whether the rest of a long output is not kept.
+ */
 async function printOutput(
   io: Io,
   commands: Commands,
   id: string,
   { isShown, signal }: { isShown: boolean; signal: AbortSignal },
-): Promise<void> {
+): Promise<{ isCut: boolean }> {
   let after: string | undefined;
+  let isCut = false;
   for (let readings = 0; ; readings++) {
     const read = () => commands.output(id, { signal, ...(after !== undefined && { after }) });
     const { data, meta } = await readPatiently(io, read, { signal });
     if (isShown) for (const { text } of data) io.out(`${text}\n`);
-    if (meta.is_complete) return;
+    isCut ||= meta.is_cut;
+    if (meta.is_complete) return { isCut };
     after = meta.cursor;
     await io.pause(readings < QUICK_READINGS ? FIRST_PAUSE_MS : PAUSE_MS, signal);
   }

@@ -5,6 +5,7 @@ import {
   MAX_BUILD_LOG_LINES,
   MAX_LINE_CHARACTERS,
   MAX_STEP_OUTPUT,
+  OUTPUT_CUT,
   type BuildLogLine,
   type BuildLogSlice,
 } from "../../contracts/builds.ts";
@@ -13,8 +14,6 @@ import { readJsonAs } from "../../contracts/read.ts";
 
 /** What a line takes in the file beside its text, so that short lines count as well. */
 const LINE_BYTES = 64;
-
-const CUT = "This step wrote more than 1 MB; the rest of its output is not kept.";
 
 /** How much of the file is read for a slice. */
 const SLICE_BYTES = 1024 ** 2;
@@ -87,7 +86,7 @@ export class StepOutput {
     const shown = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
     this.#kept += text.length + LINE_BYTES;
     const line = shown.slice(0, MAX_LINE_CHARACTERS);
-    return this.#kept > MAX_STEP_OUTPUT ? [line, CUT] : [line];
+    return this.#kept > MAX_STEP_OUTPUT ? [line, OUTPUT_CUT] : [line];
   }
 }
 

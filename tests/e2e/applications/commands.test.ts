@@ -106,6 +106,19 @@ test("a command runs while the application is stopped, and keeps the end of a lo
   expect((await output(id)).data[0]?.text).toBe("1");
 });
 
+test("an output of more than a megabyte says that the rest is not kept", async () => {
+  const { id } = (await begin("seq 100000")).body.data;
+  await ended(id);
+  let [after, isCut, last] = ["0", false, ""];
+  for (let isComplete = false; !isComplete && !isCut;) {
+    const path = `/commands/${id}/output?after=${after}`;
+    const { data, meta } = (await pilvi.api<CommandOutput>("GET", path)).body;
+    last = data.at(-1)?.text ?? last;
+    [after, isCut, isComplete] = [meta.cursor, meta.is_cut, meta.is_complete];
+  }
+  expect([isCut, /^\d+$/.test(last)]).toEqual([true, true]);
+});
+
 test("output is read while a command runs, and a cancel ends all of it", async () => {
   const id = await running("echo begun; sleep 981 & sleep 981");
   await until("there is output", async () => (await output(id)).data.length > 0);

@@ -122,6 +122,9 @@ export const commandOutput = z
     meta: z.object({
       cursor: z.string().meta({ description: "Goes on after these lines as `after`.", example: "1024" }),
       is_complete: z.boolean().meta({ description: "Whether the command has ended, and nothing follows." }),
+      is_cut: z
+        .boolean()
+        .meta({ description: "Whether what the command wrote after these lines is not kept." }),
     }),
   })
   .meta({ id: "CommandOutput" });
