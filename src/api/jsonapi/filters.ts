@@ -24,19 +24,29 @@ function filter<Value extends string>(name: string, values: readonly Value[]) {
     });
 }
 
-/** The query member for a filter by the attribute `name`, with any text. */
-export const nameFilter = {
-  "filter[name]": z
+/** The bound of the text of a filter. */
+const MAX_FILTER_LENGTH = 2_000;
+
+/** A filter by an attribute with any text. @param what the attribute in the plural. */
+export function textFilter(what: string, example: string) {
+  return z
     .string()
+    .max(MAX_FILTER_LENGTH)
     .transform((text) => [...new Set(text.split(",").filter((part) => part !== ""))])
     .optional()
     .meta({
-      description: "Only resources with one of these names.",
-      example: ["chat"],
+      description: `Only resources with one of these ${what}.`,
+      example: [example],
       param: { style: "form", explode: false },
       override: { type: "array", items: { type: "string" } },
-    }),
-};
+    });
+}
+
+/** The query member for a filter by the attribute `name`. */
+export const nameFilter = { "filter[name]": textFilter("names", "chat") };
+
+/** The query member for a filter by the attribute `slug`. */
+export const slugFilter = { "filter[slug]": textFilter("slugs", "web-shop") };
 
 type FilterShape<Filters extends Record<string, readonly string[]>> = {
   [Name in keyof Filters & string as `filter[${Name}]`]: ReturnType<typeof filter<Filters[Name][number]>>;

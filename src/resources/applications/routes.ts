@@ -58,6 +58,7 @@ export function applicationOperations(context: KindContext): Operation[] {
       description: "The organization's applications in pages, the oldest first.",
       filters: { type: ["application"], region: regions, status: applicationStatuses },
       isFilteredByName: true,
+      isFilteredBySlug: true,
       list: (search) => listApplications(db, search),
     }),
     routes.show({ description: "One application." }),

@@ -8,6 +8,7 @@ export interface ListFilter {
   regions: readonly string[] | undefined;
   statuses: readonly string[] | undefined;
   names?: readonly string[] | undefined;
+  slugs?: readonly string[] | undefined;
   sizes?: readonly string[] | undefined;
   scalingTypes?: readonly string[] | undefined;
 }
@@ -44,8 +45,8 @@ export async function listRows<Row>(
   request: ListRequest,
 ): Promise<RowPage<Row>> {
   const { organizationId, filter, page } = request;
-  const { names, types, regions, statuses } = filter;
-  if (names !== undefined && names.length > 0) return await listNamed(db, table, select, request, names);
+  const { names = [], slugs = [], types, regions, statuses } = filter;
+  if (names.length > 0 || slugs.length > 0) return await listNamed(db, table, select, request);
   const found = await db<(Row & PlacedRow)[]>`
     select page.total, page.place, found.*
     from ${db.unsafe(`page_of_${table}`)}(
@@ -76,19 +77,18 @@ function valuesOf(db: Database, values: readonly string[] | undefined) {
 }
 
 /**
- * Names are free text, for which the store has no counts. A filter by name counts the matching rows through their
- * index.
+ * Names and slugs are free text, for which the store has no counts. A filter by one of them counts the matching rows
+ * through their index.
  */
 async function listNamed<Row>(
   db: Database,
   table: string,
   select: string,
   { organizationId, filter, page }: ListRequest,
-  names: readonly string[],
 ): Promise<RowPage<Row>> {
   const named = db`
     from ${db.unsafe(table)} where organization_id = ${organizationId}
-      and name = any(${db.array([...names], "text")}) ${matching(db, filter)}`;
+      ${among(db, "name", filter.names)} ${among(db, "slug", filter.slugs)} ${matching(db, filter)}`;
   const [rows, counted] = await Promise.all([
     db<Row[]>`
       ${db.unsafe(select)} where r.id = any(array(
@@ -100,7 +100,7 @@ async function listNamed<Row>(
 }
 
 /** The filters whose values the store counts, as further conditions. */
-function matching(db: Database, { types, regions, statuses }: Omit<ListFilter, "names">) {
+function matching(db: Database, { types, regions, statuses }: ListFilter) {
   return db`
     ${among(db, "type", types)} ${among(db, "region", regions)} ${among(db, "status", statuses)}`;
 }

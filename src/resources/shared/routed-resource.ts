@@ -79,6 +79,7 @@ export interface ListRoute<Row, Parent extends z.ZodObject> {
   /** The values that filter a list; undefined for a list without filters. */
   filters?: Partial<Record<"type" | "region" | "status" | "size" | "scaling_type", readonly string[]>>;
   isFilteredByName?: boolean;
+  isFilteredBySlug?: boolean;
   list(request: ListRequest, params: z.output<Parent>): Promise<RowPage<Row>>;
 }
 

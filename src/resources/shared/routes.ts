@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { addressOf } from "../../api/operation/address.ts";
 import { notFound } from "../../api/jsonapi/errors.ts";
-import { filterQuery, nameFilter } from "../../api/jsonapi/filters.ts";
+import { filterQuery, nameFilter, slugFilter } from "../../api/jsonapi/filters.ts";
 import { JSON_API, listDocument, singleDocument } from "../../api/jsonapi/jsonapi.ts";
 import { operation, type Operation, type OperationRequest } from "../../api/operation/operation.ts";
 import { pageDocument, pageOf, pageQuery } from "../../api/jsonapi/pagination.ts";
@@ -76,6 +76,7 @@ export class Routes<
       query: z.object({
         ...pageQuery,
         ...(route.isFilteredByName && nameFilter),
+        ...(route.isFilteredBySlug && slugFilter),
         ...(route.filters && filterQuery(route.filters)),
       }),
       includes,
@@ -233,13 +234,14 @@ export class Routes<
 
 type AwaitedRequest = Pick<OperationRequest, "principal" | "query" | "address" | "signal" | "waiters">;
 
-type FilterName = "name" | "type" | "region" | "status" | "size" | "scaling_type";
+type FilterName = "name" | "slug" | "type" | "region" | "status" | "size" | "scaling_type";
 type FilterValues = Partial<Record<`filter[${FilterName}]`, readonly string[]>>;
 
 /** The filter of a validated query. */
 function filterOf(query: FilterValues): ListFilter {
   return {
     names: query["filter[name]"],
+    slugs: query["filter[slug]"],
     types: query["filter[type]"],
     regions: query["filter[region]"],
     statuses: query["filter[status]"],

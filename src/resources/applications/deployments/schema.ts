@@ -1,6 +1,6 @@
 // The shapes of requests for a deployment, and of a deployment and its log in an answer.
 import { z } from "zod";
-import { filterQuery } from "../../../api/jsonapi/filters.ts";
+import { filterQuery, textFilter } from "../../../api/jsonapi/filters.ts";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt } from "../../shared/fields.ts";
 
@@ -37,22 +37,6 @@ const ENDS: ReadonlySet<DeploymentStatus> = new Set([
 export function isEnd(status: DeploymentStatus): boolean {
   return ENDS.has(status);
 }
-
-/** The bounds of the texts of filters. */
-const MAX_FILTER_LENGTH = 2_000;
-
-const textFilter = (what: string, example: string) =>
-  z
-    .string()
-    .max(MAX_FILTER_LENGTH)
-    .transform((text) => text.split(",").filter((part) => part !== ""))
-    .optional()
-    .meta({
-      description: `Only deployments with one of these ${what}.`,
-      example: [example],
-      param: { style: "form", explode: false },
-      override: { type: "array", items: { type: "string" } },
-    });
 
 /** The filters of a list of deployments. */
 export const deploymentFilter = {

@@ -47,13 +47,14 @@ export function environmentOperations(context: KindContext): Operation[] {
     routes.list({
       description: "The application's environments in pages, the oldest first.",
       isFilteredByName: true,
+      isFilteredBySlug: true,
       filters: { status: environmentStatuses },
       async list({ organizationId, page, filter }, { id }) {
         if ((await findApplication(db, organizationId, id)) === undefined) throw notFound("application");
-        const { names = [], statuses = [] } = filter;
+        const { names = [], slugs = [], statuses = [] } = filter;
         return statuses.length === 0
-          ? await listEnvironments(db, { applicationId: id, names, page })
-          : pageOf(await shownAs(context, id, { names, statuses }), page);
+          ? await listEnvironments(db, { applicationId: id, names, slugs, page })
+          : pageOf(await shownAs(context, id, { names, slugs, statuses }), page);
       },
     }),
     routes.show({ description: "One environment, at once or, with `wait`, when it has reached a status." }),
@@ -102,11 +103,14 @@ function deleteOperation(routes: EnvironmentRoutes, context: KindContext): Opera
 async function shownAs(
   context: KindContext,
   applicationId: string,
-  { names, statuses }: { names: readonly string[]; statuses: readonly string[] },
+  { names, slugs, statuses }: Record<"names" | "slugs" | "statuses", readonly string[]>,
 ): Promise<EnvironmentRow[]> {
   const rows = await environmentsOf(context.db, [applicationId]);
   return rows.filter(
-    (row) => statuses.includes(statusOf(row, context)) && (names.length === 0 || names.includes(row.name)),
+    (row) =>
+      statuses.includes(statusOf(row, context)) &&
+      (names.length === 0 || names.includes(row.name)) &&
+      (slugs.length === 0 || slugs.includes(row.slug)),
   );
 }
 

@@ -6,6 +6,7 @@ import type { Database, Queryable, Transaction } from "../../../store/database.t
 import { notify } from "../../../store/notifications.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import { recordEvent } from "../../shared/events/record.ts";
+import { among } from "../../shared/lists.ts";
 import { momentSql } from "../../shared/moments.ts";
 import { forgetReleases } from "../storage.ts";
 import { forgetEnvironment } from "./allocation.ts";
@@ -139,17 +140,17 @@ export async function lockEnvironment(
 interface EnvironmentSearch {
   applicationId: string;
   names: readonly string[];
+  slugs: readonly string[];
   page: Page;
 }
 
 /** A page of an application's environments, the oldest first, and the number of environments on all pages. */
 export async function listEnvironments(
   db: Database,
-  { applicationId, names, page }: EnvironmentSearch,
+  { applicationId, names, slugs, page }: EnvironmentSearch,
 ): Promise<{ rows: EnvironmentRow[]; total: number }> {
   const matching = db`
-    where e.application_id = ${applicationId}
-      and (${names.length === 0} or e.name = any(${db.array([...names], "text")}))`;
+    where e.application_id = ${applicationId} ${among(db, "e.name", names)} ${among(db, "e.slug", slugs)}`;
   const [rows, counted] = await Promise.all([
     db<EnvironmentRow[]>`
       ${db.unsafe(SELECT)} ${matching}
