@@ -9,9 +9,6 @@ export const BUILD_VERSION = 1;
 /** Output of a step beyond this is not kept, in bytes. */
 export const MAX_STEP_OUTPUT = 1024 ** 2;
 
-/** The last line of a step whose further output is not kept. */
-export const OUTPUT_CUT = "This step wrote more than 1 MB; the rest of its output is not kept.";
-
 /** The most characters of a line of output, and of the spec before the source. */
 export const MAX_LINE_CHARACTERS = 4_096;
 export const MAX_SPEC_CHARACTERS = 1024 ** 2;
@@ -133,6 +130,8 @@ export const buildLogLineSchema = z.strictObject({
   at: z.string(),
   step: stepName,
   text: z.string(),
+  /** Whether the text says that the further output of the step is not kept. */
+  isCut: z.exactOptional(z.literal(true)),
 });
 
 /** A line of a build's log. */

@@ -25,7 +25,7 @@ function filter<Value extends string>(name: string, values: readonly Value[]) {
 }
 
 /** The bound of the text of a filter. */
-const MAX_FILTER_LENGTH = 2_000;
+const MAX_FILTER_LENGTH = 16_000;
 
 /** A filter by an attribute with any text. @param what the attribute in the plural. */
 export function textFilter(what: string, example: string) {

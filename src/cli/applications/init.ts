@@ -59,7 +59,7 @@ function refuseOtherRoot({ data }: ApplicationDocument, { root }: RootOption): v
   if (root === undefined || root === (present ?? "")) return;
   const place = present === null ? "the top of the repository" : `the folder ${present}`;
   throw new CommandError(
-    `The application ${data.attributes.name} is made from ${place}. Change that with: pilvi apps set-root ${data.id} ${root}`,
+    `The application ${data.attributes.name} is made from ${place}. Change that with: pilvi apps set-root ${data.id} ${root === "" ? "''" : root}`,
   );
 }
 
@@ -94,7 +94,7 @@ export async function linkFolder(
     (await client.applications.create({
       name: wanted,
       region,
-      ...(root !== undefined && { root_directory: root }),
+      ...(root !== undefined && { root_directory: root === "" ? null : root }),
     } as NewApplication));
   const environmentId = data.relationships.defaultEnvironment.data?.id;
   if (environmentId === undefined)

@@ -80,7 +80,7 @@ test("run fails when a part of the output is not kept, so that a file with it do
   const io = await run({ ...routes(), [`GET ${path}/output`]: () => Response.json(cut) }, "true");
   expect([io.stdout, io.stderr, io.exitCode]).toEqual([
     "two\n",
-    "The command wrote more than 1 MB, and Pilvi does not keep the rest.\n",
+    "The output is longer than Pilvi keeps, and its end is missing.\n",
     1,
   ]);
 });

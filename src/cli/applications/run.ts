@@ -100,9 +100,10 @@ async function finish(
   }
   if (isJson) io.out(jsonText(ended));
   const { status, exit_code: exitCode, failure_reason: reason } = ended.data.attributes;
-  if (isCut) io.err("The command wrote more than 1 MB, and Pilvi does not keep the rest.\n");
+  const isUnwhole = isCut && !isJson;
+  if (isUnwhole) io.err("The output is longer than Pilvi keeps, and its end is missing.\n");
   // A file with such an output must not pass for whole.
-  if (status === "command.success") return isCut ? io.exitWith(1) : undefined;
+  if (status === "command.success") return isUnwhole ? io.exitWith(1) : undefined;
   if (exitCode === null) throw new CommandError(reason ?? "The command failed.");
   io.exitWith(exitCode);
 }

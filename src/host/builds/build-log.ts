@@ -5,7 +5,6 @@ import {
   MAX_BUILD_LOG_LINES,
   MAX_LINE_CHARACTERS,
   MAX_STEP_OUTPUT,
-  OUTPUT_CUT,
   type BuildLogLine,
   type BuildLogSlice,
 } from "../../contracts/builds.ts";
@@ -14,6 +13,8 @@ import { readJsonAs } from "../../contracts/read.ts";
 
 /** What a line takes in the file beside its text, so that short lines count as well. */
 const LINE_BYTES = 64;
+
+const CUT = "This step wrote more than is kept; the rest of its output is left out.";
 
 /** How much of the file is read for a slice. */
 const SLICE_BYTES = 1024 ** 2;
@@ -34,7 +35,15 @@ export class BuildLogWriter {
   /** Writes lines of a step, in one go. @throws when the disk does not take them. */
   write(step: string, ...texts: string[]): void {
     const at = new Date().toISOString();
-    const lines = texts.map((text): BuildLogLine => ({ at, step, text: this.redacted(text) }));
+    this.#append(texts.map((text) => ({ at, step, text: this.redacted(text) })));
+  }
+
+  /** Notes that the further output of a step is not kept. */
+  cut(step: string): void {
+    this.#append([{ at: new Date().toISOString(), step, text: CUT, isCut: true }]);
+  }
+
+  #append(lines: BuildLogLine[]): void {
     if (lines.length === 0) return;
     this.#fd ??= openSync(this.#path, "a", 0o600);
     writeSync(this.#fd, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -48,13 +57,16 @@ export class BuildLogWriter {
 /** Cuts the output of a step into lines, up to its bound. */
 export class StepOutput {
   readonly #write: (texts: string[]) => void;
+  readonly #cut: () => void;
   readonly #decoder = new TextDecoder();
   #rest = "";
   #kept = 0;
   #received = 0;
+  #isCut = false;
 
-  constructor(log: Pick<BuildLogWriter, "write">, step: string) {
+  constructor(log: Pick<BuildLogWriter, "write" | "cut">, step: string) {
     this.#write = (texts) => log.write(step, ...texts);
+    this.#cut = () => log.cut(step);
   }
 
   /** All bytes so far, kept or not. */
@@ -64,19 +76,27 @@ export class StepOutput {
 
   take(bytes: Uint8Array): void {
     this.#received += bytes.length;
-    if (this.#kept > MAX_STEP_OUTPUT) return;
+    if (this.#isCut) return;
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
     this.#rest = lines.pop() ?? "";
     while (this.#rest.length > MAX_LINE_CHARACTERS) {
       lines.push(this.#rest.slice(0, MAX_LINE_CHARACTERS));
       this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
     }
-    this.#write(lines.flatMap((line) => this.#bounded(line)));
+    this.#keep(lines);
   }
 
   end(): void {
-    if (this.#rest !== "") this.#write(this.#bounded(this.#rest));
+    if (this.#rest !== "") this.#keep([this.#rest]);
     this.#rest = "";
+  }
+
+  #keep(lines: readonly string[]): void {
+    const kept = lines.flatMap((line) => this.#bounded(line));
+    this.#write(kept);
+    if (this.#isCut || kept.length === lines.length) return;
+    this.#isCut = true;
+    this.#cut();
   }
 
   /** The line as the log has it; none beyond the bound. */
@@ -85,8 +105,7 @@ export class StepOutput {
     // A program that shows progress writes a line again and again.
     const shown = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
     this.#kept += text.length + LINE_BYTES;
-    const line = shown.slice(0, MAX_LINE_CHARACTERS);
-    return this.#kept > MAX_STEP_OUTPUT ? [line, OUTPUT_CUT] : [line];
+    return [shown.slice(0, MAX_LINE_CHARACTERS)];
   }
 }
 

@@ -7,12 +7,14 @@ import { OwnerTurns } from "../../lib/owner-turns.ts";
 const COMMANDS_FOR_BUILD = 8;
 
 /** What the queue needs to know of a build. */
-type QueuedSpec = Pick<BuildSpec, "id" | "environment" | "organization" | "release">;
+type QueuedSpec = Pick<BuildSpec, "id" | "environment" | "organization" | "release" | "terminal">;
 
 interface Queued {
   id: string;
   environment: string;
   owner: string;
+  /** A person may keep it for an hour, so it takes no place; the number of terminals has a bound of its own. */
+  hasTerminal: boolean;
 }
 
 /** A build that may begin. */
@@ -57,8 +59,8 @@ export class BuildQueue {
   }
 
   add(spec: QueuedSpec): void {
-    const { id, environment } = spec;
-    this.#lineOf(spec).waiting.push({ id, environment, owner: ownerOf(spec) });
+    const { id, environment, terminal: hasTerminal = false } = spec;
+    this.#lineOf(spec).waiting.push({ id, environment, owner: ownerOf(spec), hasTerminal });
   }
 
   /** Takes a build out that waits, if it does. */
@@ -82,7 +84,7 @@ export class BuildQueue {
     const { running, waiting } = this.#commands;
     if (running.size < this.#atOnce * COMMANDS_FOR_BUILD) return waiting;
     const busy = new Set([...running].map(({ environment }) => environment));
-    return waiting.filter(({ environment }) => !busy.has(environment));
+    return waiting.filter(({ environment, hasTerminal }) => hasTerminal || !busy.has(environment));
   }
 
   #lineOf({ release }: QueuedSpec): Line {
@@ -103,7 +105,7 @@ function begun(line: Line, ready: readonly Queued[]): BegunBuild | null {
   const next = line.turns.next(ready);
   if (next === undefined) return null;
   line.waiting = line.waiting.filter((each) => each !== next);
-  line.running.add(next);
+  if (!next.hasTerminal) line.running.add(next);
   const endTurn = line.turns.begin(next.owner);
   const end = () => {
     line.running.delete(next);

@@ -101,6 +101,9 @@ function detectBuiltSite(input: DetectionInput, packageJson: PackageJson, origin
   const { start: _start, serving: _serving, ...built } = detection;
   const { root, fallback = false } = frameworkOf(packageJson)?.serving(packageJson, folder) ?? {};
   if (root !== undefined) return { ...built, serving: { mode: "static", root, fallback, origin } };
+  // The pages are there already, or nothing would make any.
+  if (staticRoot(folder) !== undefined || packageJson.script("build") === undefined)
+    return detectStatic(folder);
   if (input.hasStart) return built;
   throw new PlanRefusal(
     `${origin} asks for a site of files, and nothing names the folder that its build makes; set serving_root to it, such as dist.`,

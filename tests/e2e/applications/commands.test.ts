@@ -106,7 +106,7 @@ test("a command runs while the application is stopped, and keeps the end of a lo
   expect((await output(id)).data[0]?.text).toBe("1");
 });
 
-test("an output of more than a megabyte says that the rest is not kept", async () => {
+test("an output that is longer than what is kept says so", async () => {
   const { id } = (await begin("seq 100000")).body.data;
   await ended(id);
   let [after, isCut, last] = ["0", false, ""];

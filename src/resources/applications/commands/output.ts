@@ -1,7 +1,6 @@
 // The output of a command: parts of it while it runs, and its end for the row.
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
-import { OUTPUT_CUT } from "../../../contracts/builds.ts";
 import { storableText } from "../../../lib/storable.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { StreamPlaces } from "../../shared/stream-places.ts";
@@ -75,25 +74,24 @@ async function readOutput(
   const lines = slice.lines.filter(({ step }) => step === COMMAND_STEP);
   // The row has the end a moment later, and readers of the end want its exit code.
   const isComplete = slice.isEnd && (await find())?.finishedAt !== null;
-  return part(
-    lines.map(({ at, text }) => ({ text, logged_at: at })),
-    { cursor: String(slice.next), is_complete: isComplete },
-  );
-}
-
-function part(lines: CommandOutput["data"], meta: Omit<CommandOutput["meta"], "is_cut">): CommandOutput {
-  const data = lines.filter(({ text }) => text !== OUTPUT_CUT);
-  return { data, meta: { ...meta, is_cut: data.length < lines.length } };
+  const kept = lines.filter(({ isCut }) => isCut !== true);
+  return {
+    data: kept.map(({ at, text }) => ({ text, logged_at: at })),
+    meta: { cursor: String(slice.next), is_complete: isComplete, is_cut: kept.length < lines.length },
+  };
 }
 
 /** The host does not have the command yet, or any more. */
-async function withoutHost({ output, finishedAt }: CommandRow, after: number): Promise<CommandOutput> {
+async function withoutHost(
+  { output, isOutputCut, finishedAt }: CommandRow,
+  after: number,
+): Promise<CommandOutput> {
   if (finishedAt === null) await Bun.sleep(UNKNOWN_WAIT_MS);
   const lines = after > 0 || !output ? [] : output.replace(/\n$/, "").split("\n");
-  return part(
-    lines.map((text) => ({ text, logged_at: finishedAt ?? "" })),
-    { cursor: String(after), is_complete: finishedAt !== null },
-  );
+  return {
+    data: lines.map((text) => ({ text, logged_at: finishedAt ?? "" })),
+    meta: { cursor: String(after), is_complete: finishedAt !== null, is_cut: isOutputCut },
+  };
 }
 
 /** The end of the output of a command that has ended. */
@@ -106,7 +104,8 @@ export async function outputEnd(
   for (let after = 0; ;) {
     const slice = await driver.buildLog(id, { after }, signal);
     if (slice.lines.length === 0) break;
-    const lines = slice.lines.filter(({ step }) => step === COMMAND_STEP);
+    const lines = slice.lines.filter(({ step, isCut }) => step === COMMAND_STEP && isCut !== true);
+    isOutputCut ||= slice.lines.some(({ isCut }) => isCut === true);
     output += lines.map(({ text }) => `${text}\n`).join("");
     isOutputCut ||= output.length > KEPT_CHARACTERS;
     output = output.slice(-KEPT_CHARACTERS);

@@ -92,7 +92,7 @@ export const commandResource = z
     }),
     meta: z
       .object({
-        is_output_cut: z.boolean().meta({ description: "Whether `output` lacks the beginning." }),
+        is_output_cut: z.boolean().meta({ description: "Whether `output` lacks a part." }),
       })
       .meta({ id: "CommandMeta" }),
   })
@@ -122,9 +122,7 @@ export const commandOutput = z
     meta: z.object({
       cursor: z.string().meta({ description: "Goes on after these lines as `after`.", example: "1024" }),
       is_complete: z.boolean().meta({ description: "Whether the command has ended, and nothing follows." }),
-      is_cut: z
-        .boolean()
-        .meta({ description: "Whether what the command wrote after these lines is not kept." }),
+      is_cut: z.boolean().meta({ description: "Whether a part of the output is not kept." }),
     }),
   })
   .meta({ id: "CommandOutput" });

@@ -47,8 +47,8 @@ export interface RelayOptions {
   isAllowed(): Promise<boolean>;
   /** Aborted when the process ends. */
   closing: AbortSignal;
-  /** Called once, at the end. @param wasAttached whether the host had the client. */
-  onEnd(wasAttached: boolean): void;
+  /** Called once, at the end. @param isAbandoned whether there was a client, which the host never had. */
+  onEnd(isAbandoned: boolean): void;
   checkMs?: number;
 }
 
@@ -64,6 +64,7 @@ export class TerminalRelay implements SocketHandler {
   #frames = { second: 0, count: 0 };
   #allowedAtMs = performance.now();
   #checks: ReturnType<typeof setInterval> | undefined;
+  #isChecking = false;
   #isEnded = false;
 
   constructor(options: RelayOptions) {
@@ -157,14 +158,15 @@ export class TerminalRelay implements SocketHandler {
   }
 
   async #check(): Promise<void> {
-    try {
-      if (!(await this.#options.isAllowed()))
-        return this.#end(REFUSED, "The rights to this command are gone.");
-      this.#allowedAtMs = performance.now();
-    } catch {
-      if (performance.now() - this.#allowedAtMs > UNCHECKED_MS)
-        this.#end(FAILED, "The rights to this command cannot be checked.");
-    }
+    if (performance.now() - this.#allowedAtMs > UNCHECKED_MS)
+      return this.#end(FAILED, "The rights to this command cannot be checked.");
+    // A store that does not answer gets no further questions.
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const isAllowed = await this.#options.isAllowed().catch(() => null);
+    this.#isChecking = false;
+    if (isAllowed === false) return this.#end(REFUSED, "The rights to this command are gone.");
+    if (isAllowed === true) this.#allowedAtMs = performance.now();
   }
 
   #isFlood(): boolean {
@@ -190,7 +192,7 @@ export class TerminalRelay implements SocketHandler {
     this.#early = [];
     this.#host?.close();
     this.#socket?.close(code, reason);
-    this.#options.onEnd(this.#host !== null);
+    this.#options.onEnd(this.#socket !== null && this.#host === null);
   }
 }
 

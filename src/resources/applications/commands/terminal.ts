@@ -47,9 +47,9 @@ export function terminalOperation(context: KindContext): Operation {
       open.add(id);
       const { driver } = hosts.of(command.hostId);
       const isAllowed = () => isStillValid(db, principal);
-      const onEnd = (wasAttached: boolean) => {
+      const onEnd = (isAbandoned: boolean) => {
         open.delete(id);
-        if (wasAttached) return;
+        if (!isAbandoned) return;
         // The host would only find out after a while that nobody comes.
         abandonCommand(context, command).catch((error: unknown) => {
           log.warn({ error, command: id }, "a command without its client could not be cancelled");
