@@ -23,7 +23,7 @@ import {
 } from "./refs.ts";
 import { RepositoryStorage } from "./storage.ts";
 import { commitArchive, type CommitText, type Upload } from "./upload.ts";
-import { dropUploads, readUploads, type StoredUpload } from "./uploads.ts";
+import { dropUploads, readUploads, type StoredUpload, UPLOADS_FOLDER } from "./uploads.ts";
 
 const [SHORT_MS, LONG_MS, FETCH_MS] = [60_000, 10 * 60_000, 5 * 60_000];
 
@@ -207,6 +207,7 @@ export class Repository {
     return this.#writing.run(async () => {
       if (this.isRemoved || uploads.length === 0) return;
       await this.#storage.removeStaleLock();
+      await this.#storage.removeLocksBelow(UPLOADS_FOLDER);
       await dropUploads(this.git, uploads, this.#options(SHORT_MS));
     });
   }

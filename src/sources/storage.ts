@@ -79,6 +79,14 @@ export class RepositoryStorage {
     if (stats !== null && Date.now() - stats.mtimeMs > STALE_MS) await rm(lock, { force: true });
   }
 
+  /** Removes the locks of refs that a killed git left below a folder of them; only while nothing else writes there. */
+  async removeLocksBelow(folder: string): Promise<void> {
+    const place = join(this.#path, folder);
+    const names = await readdir(place, { recursive: true }).catch(() => []);
+    for (const name of names.filter((each) => each.endsWith(".lock")))
+      await rm(join(place, name), { force: true });
+  }
+
   /** A git that was killed leaves packs under names of its own, and a report. */
   async removeUnfinished(): Promise<void> {
     const packs = join(this.#path, "objects", "pack");

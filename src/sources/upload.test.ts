@@ -26,6 +26,20 @@ function manyOf(type: string): TestEntry[] {
 }
 
 describe("an upload", () => {
+  test("is dropped also when a git that was killed left the lock of its ref", async () => {
+    using folder = testFolder();
+    const repository = await openRepository(folder.path);
+    const hash = await repository.commitUpload(
+      streamed(tarOf([{ path: "a", content: "a" }])),
+      `${REF}/one`,
+      TEXT,
+    );
+    expect(await repository.resolve(`${REF}/one`)).toBe(hash);
+    await Bun.write(join(repository.path, `${REF}/one.lock`), "");
+    await repository.dropUploads([{ ref: `${REF}/one` }]);
+    expect(await repository.resolve(`${REF}/one`)).toBeNull();
+  });
+
   test("becomes a commit with its files, links and modes, and the next upload replaces all of them", async () => {
     using folder = testFolder();
     const repository = await openRepository(folder.path);

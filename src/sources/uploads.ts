@@ -2,7 +2,8 @@
 import { newId } from "../lib/ids.ts";
 import { type GitOptions, gitOutput, type GitProgram } from "./git.ts";
 
-const FOLDER = "refs/pilvi/uploads";
+/** The folder of the refs, in which no push writes. */
+export const UPLOADS_FOLDER = "refs/pilvi/uploads";
 
 /** Stands in a name for the tip of a branch that has none. */
 const NOTHING = "nothing";
@@ -23,7 +24,7 @@ export interface StoredUpload {
 
 /** The ref of a new upload. Names in a folder sort by time. @param base as in `StoredUpload`. */
 export function newUploadRef(folder: string, base: string | null): string {
-  return `${FOLDER}/${folder}/${newId("upload")}-on-${base ?? NOTHING}`;
+  return `${UPLOADS_FOLDER}/${folder}/${newId("upload")}-on-${base ?? NOTHING}`;
 }
 
 /** The uploads in a folder, or in all, the oldest of each folder first. */
@@ -32,7 +33,7 @@ export async function readUploads(
   folder: string | undefined,
   options: GitOptions,
 ): Promise<StoredUpload[]> {
-  const place = folder === undefined ? FOLDER : `${FOLDER}/${folder}`;
+  const place = folder === undefined ? UPLOADS_FOLDER : `${UPLOADS_FOLDER}/${folder}`;
   const output = await gitOutput(git, ["for-each-ref", "--format=%(refname) %(objectname)", place], {
     ...options,
     what: "The uploads could not be listed",

@@ -4,7 +4,10 @@ import type { TokenLimits } from "../../src/api/auth/tokens.ts";
 import { PublicError } from "../../src/lib/errors.ts";
 import type { Quotas } from "../../src/lib/quota-settings.ts";
 import { followProcfile } from "../../src/resources/applications/background-processes/store.ts";
-import { reallocateRelease } from "../../src/resources/applications/environments/allocation.ts";
+import {
+  assertReleaseFits,
+  reallocateRelease,
+} from "../../src/resources/applications/environments/allocation.ts";
 import { eraseEnvironment, loadEnvironment } from "../../src/resources/applications/environments/store.ts";
 import { startApi, validCache, type TestApi } from "../support/api/api.ts";
 import { ask } from "../support/api/resources-api.ts";
@@ -252,6 +255,26 @@ describe("the Procfile of a release", () => {
     const { environment } = await made(token);
     await rollOut(environment);
     expect((await shown(token)).token.quotas.memory_bytes?.used).toBe(GIBIBYTE);
+  });
+
+  test("is not held to the limits of a token that was revoked", async () => {
+    await start();
+    const token = await limited({ memoryBytes: 512 * MEBIBYTE });
+    const { environment } = await made(token);
+    expect(await rollOut(environment).catch((error: unknown) => error)).toBeInstanceOf(PublicError);
+    await api.db`update tokens set revoked_at = now() where max_memory_bytes is not null`;
+    await rollOut(environment);
+    expect((await used()).mebibytes).toBe(1_024);
+  });
+
+  test("is refused before anything is changed where it would not fit", async () => {
+    await start({ memoryBytes: 512 * MEBIBYTE });
+    const { environment } = await made();
+    const refused = await assertReleaseFits(api.context, environment, lines).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(PublicError);
+    await assertReleaseFits(api.context, environment, []);
+    expect(await api.db`select from background_processes`).toHaveLength(0);
+    expect((await used()).mebibytes).toBe(512);
   });
 
   test("is refused where they do not fit, with a sentence for the reason of the failure", async () => {

@@ -59,7 +59,8 @@ test("the work of requests is in the metrics of the instance a minute later, and
   expect(cpu.labels[1]).toBe("worker");
   expect(memory.labels).toEqual(cpu.labels);
   expect(memory.data.at(-1)?.y).toEqual([expect.any(Number), expect.any(Number)]);
-  expect(Math.min(...(memory.data.at(-1)?.y ?? []))).toBeGreaterThan(1_000_000);
+  // The processes may have begun shortly before the end of the minute, whose mean it is.
+  expect(Math.min(...(memory.data.at(-1)?.y ?? []))).toBeGreaterThan(0);
   expect(replicas.data.at(-1)?.y[0]).toBeGreaterThan(0);
   expect(replicas.data.at(-1)?.y[0]).toBeLessThanOrEqual(1);
 }, 320_000);

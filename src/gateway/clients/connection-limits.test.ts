@@ -136,8 +136,27 @@ describe("customers", () => {
     ).flat();
     customers.shed(300);
     expect([closed(busy), closed(crowd)]).toEqual([0, 300]);
-    customers.shed(310);
-    expect([closed(busy), closed(crowd)]).toEqual([5, 600]);
+  });
+
+  test("clients without an engine stay when clients with one take all room", () => {
+    const customers = customersOf();
+    const waiting = Array.from({ length: 20 }, (_, route) =>
+      come(
+        customers,
+        `w${route}`,
+        clientsOf(5, (index) => `2.2.${route}.${index}`),
+      ),
+    ).flat();
+    const crowd = Array.from({ length: 3 }, (_, route) =>
+      come(
+        customers,
+        `r${route}`,
+        clientsOf(200, (index) => `6.6.${route}.${index}`),
+      ),
+    ).flat();
+    for (const client of crowd) client.isAttached = true;
+    customers.shed(600);
+    expect([closed(waiting), closed(crowd)]).toEqual([0, 300]);
   });
 
   test("shedding more descriptors than there are closes all clients", () => {

@@ -58,31 +58,17 @@ export class Customers<Client extends Customer> {
   }
 
   /**
-   * Closes connections until they have freed so many descriptors, or none is left. Clients without an engine go first,
-   * of whichever route: a crowd of them costs its owner nothing, also where it is spread over many routes.
+   * Closes connections until they have freed so many descriptors, or none is left. Clients without an engine and those
+   * with one are two crowds: a route loses clients when it is the fullest of the crowd that has more descriptors. So a
+   * crowd that waits cannot push out those at work by spreading over many routes, nor a crowd at work those that wait.
    */
   shed(descriptors: number): void {
-    for (let missing = descriptors; missing > 0 && this.#size > 0;)
-      missing -= this.#shedFullest(missing, false) || this.#shedFullest(missing, true);
+    for (let missing = descriptors; missing > 0 && this.#size > 0;) missing -= this.#shedFullest(missing);
   }
 
-  /**
-   * Closes a part of the route with the most candidates, the longest silent first.
-   * @param areAttached whether the candidates are the clients with an engine, or those without.
-   * @returns the count of freed descriptors, 0 when there is no candidate.
-   */
-  #shedFullest(missing: number, areAttached: boolean): number {
-    const host = this.#dominantHost();
-    let fullest: [string, Client[]] = ["", []];
-    for (const [route, customers] of this.#byRoute) {
-      if (customers.size <= fullest[1].length) continue;
-      const candidates = [...customers].filter(
-        ({ address, isAttached }) =>
-          isAttached === areAttached && (host === null || hostOf(address) === host),
-      );
-      if (candidates.length > fullest[1].length) fullest = [route, candidates];
-    }
-    const [route, candidates] = fullest;
+  /** Closes a part of the fullest route, clients without an engine first. @returns the count of freed descriptors. */
+  #shedFullest(missing: number): number {
+    const [route, candidates] = this.#fullest();
     const most = Math.ceil(candidates.length * SLICE_SHARE);
     let freed = 0;
     for (const client of candidates.sort(bySilence).slice(0, most)) {
@@ -92,6 +78,24 @@ export class Customers<Client extends Customer> {
       this.#dismiss(client, route);
     }
     return freed;
+  }
+
+  /** The fullest route of the larger crowd, with those of its clients that may be closed. */
+  #fullest(): [route: string, candidates: Client[]] {
+    const host = this.#dominantHost();
+    const waiting = { total: 0, most: 0, route: "" };
+    const atWork = { total: 0, most: 0, route: "" };
+    for (const [route, customers] of this.#byRoute) {
+      const counts = { waiting: 0, atWork: 0 };
+      for (const client of customers)
+        if (isOf(client, host)) counts[client.isAttached ? "atWork" : "waiting"] += 1;
+      note(waiting, route, counts.waiting);
+      note(atWork, route, counts.atWork);
+    }
+    const isAtWork = 2 * atWork.total > waiting.total;
+    const { route } = isAtWork ? atWork : waiting;
+    const clients = [...(this.#byRoute.get(route) ?? [])];
+    return [route, clients.filter((client) => isOf(client, host) && (isAtWork || !client.isAttached))];
   }
 
   /** The network with more than `DOMINANT_SHARE` of all customers, if any; behind a proxy all clients are of it. */
@@ -108,8 +112,22 @@ export class Customers<Client extends Customer> {
   }
 }
 
+/** Counts the clients of a route to a crowd. */
+function note(crowd: { total: number; most: number; route: string }, route: string, count: number): void {
+  crowd.total += count;
+  if (count <= crowd.most) return;
+  crowd.most = count;
+  crowd.route = route;
+}
+
+/** Whether a client is of a network; every client is when there is none to look for. */
+function isOf({ address }: Customer, host: string | null): boolean {
+  return host === null || hostOf(address) === host;
+}
+
+/** Sorts clients without an engine first: they have asked for nothing yet, or their cache sleeps. */
 function bySilence(one: Customer, other: Customer): number {
-  return one.usedAtMs - other.usedAtMs;
+  return Number(one.isAttached) - Number(other.isAttached) || one.usedAtMs - other.usedAtMs;
 }
 
 /** The network under which an address with its port is counted. */

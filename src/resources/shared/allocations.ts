@@ -108,9 +108,9 @@ const USAGES = `
   select t.name as "tokenName", ${IS_SHARED} as "isShared", ${usageOf("o.family_id")} as "ofFamily", ${usageOf("t.id")} as "ofToken",
          json_build_object('resources', max_resources, 'memoryBytes', max_memory_bytes, 'storageBytes',
            max_storage_bytes, 'connections', max_connections) as "tokenLimits"
-  from organizations o left join tokens t on t.organization_id = o.id`;
+  from organizations o left join tokens t on t.organization_id = o.id and t.revoked_at is null`;
 
-/** The sums of a token, and of the family of its organization. */
+/** The sums of a token, and of the family of its organization. A revoked token has no limits any more. */
 export async function usagesOf(db: Queryable, { organizationId, tokenId }: QuotaOwner): Promise<Usages> {
   const [row] = await db<Usages[]>`
     ${db.unsafe(USAGES)} and t.id = ${tokenId}::text where o.id = ${organizationId}`;

@@ -1,11 +1,13 @@
 // The part of its organization's quotas that an environment takes: a resource, and the memory of its processes.
 import type { Principal } from "../../../api/auth/auth.ts";
+import type { PlannedProcess } from "../../../contracts/plan.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { Quotas } from "../../../lib/quota-settings.ts";
 import type { Queryable, Transaction } from "../../../store/database.ts";
-import type { Allocation } from "../../kind.ts";
+import type { Allocation, KindContext } from "../../kind.ts";
 import { deleteAllocation } from "../../shared/allocations.ts";
 import { allocate, reallocate, reallocateUnasked, type AllocationOrder } from "../../shared/quotas.ts";
+import { takeProcfile } from "../background-processes/bound.ts";
 import { orderedProcessesOf } from "../background-processes/store.ts";
 import { sizeNamed } from "../instances/sizes.ts";
 
@@ -45,6 +47,23 @@ export async function reallocateRelease(tx: Transaction, quotas: Quotas, id: str
   const excess = await reallocateUnasked(tx, quotas, await orderOf(tx, id, "processes"));
   if (excess.length > 0)
     throw new PublicError(["The processes of the Procfile do not fit.", ...excess].join(" "));
+}
+
+/**
+ * Refuses a release whose processes do not fit, before it has changed any data; nothing is taken yet.
+ * @throws PublicError
+ */
+export async function assertReleaseFits(
+  { db, quotas }: Pick<KindContext, "db" | "quotas">,
+  id: string,
+  processes: readonly PlannedProcess[],
+): Promise<void> {
+  await db.begin(async (tx) => {
+    await tx`savepoint before_processes`;
+    await takeProcfile(tx, id, processes);
+    await reallocateRelease(tx, quotas, id);
+    await tx`rollback to savepoint before_processes`;
+  });
 }
 
 /** Returns what a deleted environment took. */

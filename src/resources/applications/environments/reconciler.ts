@@ -19,7 +19,7 @@ import {
 } from "../deployments/store.ts";
 import { DEFAULT_SIZE, sizeNamed } from "../instances/sizes.ts";
 import { servingInstance } from "../instances/store.ts";
-import { reallocateRelease } from "./allocation.ts";
+import { assertReleaseFits, reallocateRelease } from "./allocation.ts";
 import { ensureBackgroundPlaced, ensureBackgroundRuns, keepBackground } from "./background.ts";
 import { followRotation } from "./credentials.ts";
 import { processInputs } from "./inputs.ts";
@@ -219,6 +219,7 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
     if (order.isRollout) {
       await ensureEdge(host, edge, signal);
       if (!(await writeDeploymentStatus(db, deployment.id, "deployment.running"))) return again(0, null);
+      await assertReleaseFits(context, environment.id, deployment.plan?.processes ?? []);
       await ensureDeployCommandRan(context, host, { environment, deployment, spec: order.spec }, signal);
     }
     if (!(await startAndPromote(run, order, fitting))) return again(STARTING_MS, null);
@@ -242,7 +243,6 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
  */
 async function startAndPromote(run: Run, order: Order, fitting: ApplicationProcess[]): Promise<boolean> {
   const { context, host, environment, processes, signal } = run;
-  const { edge } = context;
   const count = order.replicas - fitting.length;
   const placed = await ensurePlaced(context, host, { environment, processes, count, ...order });
   await failpoint("environment.placed");
@@ -253,10 +253,10 @@ async function startAndPromote(run: Run, order: Order, fitting: ApplicationProce
   if (failed !== undefined) throw new PublicError(failed.lastError ?? "The application did not start.");
   if (seen.some(isStarting)) return false;
   const next = [...fitting, ...placed];
-  await ensureRoute(host, edge, environment, routeOf(run, next));
+  await ensureRoute(host, context.edge, environment, routeOf(run, next));
   await failpoint("environment.routed");
   const ports = next.map(({ port }) => port);
-  await ensureAnswered(host, edge, environment, { path: order.spec.healthPath, ports });
+  await ensureAnswered(host, context.edge, environment, { path: order.spec.healthPath, ports });
   await failpoint("environment.answered");
   await promote(run, order, next);
   return true;

@@ -79,7 +79,7 @@ async function deployArchive(
     return made;
   } catch (error) {
     // After any other failure, the deployment may have begun.
-    if (error instanceof ApiError) await repository.dropUploads([{ ref }]);
+    if (error instanceof ApiError) await dropRefused(context, repository, ref);
     // The application may have been deleted during the upload, which then has made its repository anew.
     if ((await loadApplication(db, application.id)) === undefined)
       await context.repositories.remove(application.id);
@@ -191,11 +191,23 @@ async function commitUpload(
         throw apiErrorOf(error);
       }),
   });
-  const [commit] = await Promise.all([
-    readCommit(repository, hash),
-    recordRepository(context, applicationId),
-  ]);
-  return { repository, ref, commit };
+  try {
+    const [commit] = await Promise.all([
+      readCommit(repository, hash),
+      recordRepository(context, applicationId),
+    ]);
+    return { repository, ref, commit };
+  } catch (error) {
+    await dropRefused(context, repository, ref);
+    throw error;
+  }
+}
+
+/** An upload that was refused must not pass for the newest. */
+async function dropRefused({ log }: KindContext, repository: Repository, ref: string): Promise<void> {
+  await repository
+    .dropUploads([{ ref }])
+    .catch((error: unknown) => log.warn({ error, ref }, "a refused upload could not be dropped"));
 }
 
 function archiveOf({ upload }: AnyUploadRequest): ReadableStream<Uint8Array> {

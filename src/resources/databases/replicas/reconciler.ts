@@ -1,5 +1,6 @@
 // Brings the read replicas of a cluster to their number and their spec. The cluster's own status does not depend on them.
 // A run waits for replicas that are built, until it is done or replicas are ordered anew.
+import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { Observation } from "../../../contracts/observation.ts";
 import type { PostgresSpec } from "../../../contracts/instance-spec.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
@@ -52,7 +53,9 @@ async function placeMissing(
     for (let missing = count; missing > 0; missing -= 1) await place(context, cluster);
     return null;
   } catch (error) {
-    if (error instanceof PortQuotaExceeded) return error.message;
+    const isWithoutPort =
+      error instanceof PortQuotaExceeded || (error instanceof ApiError && error.status === 503);
+    if (isWithoutPort) return error.message;
     throw error;
   }
 }
