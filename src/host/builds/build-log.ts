@@ -14,7 +14,7 @@ import { readJsonAs } from "../../contracts/read.ts";
 /** What a line takes in the file beside its text, so that short lines count as well. */
 const LINE_BYTES = 64;
 
-const CUT = "This step wrote more than is kept; the rest of its output is left out.";
+const CUT = "This step wrote too much; the rest of its output is not kept.";
 
 /** How much of the file is read for a slice. */
 const SLICE_BYTES = 1024 ** 2;
