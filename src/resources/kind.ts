@@ -103,7 +103,7 @@ export interface KindContext {
   /** The variables by which an application finds a resource of a kind; empty for a resource that is gone. */
   connectionVariables(kind: string, id: string): Promise<Record<string, string>>;
   /** The resources of a kind with these ids, as answers show them; none for a principal that may not read the kind. */
-  attached(kind: string, principal: Principal, ids: readonly string[]): Promise<object[]>;
+  attached(kind: string, principal: Principal, ids: readonly string[]): Promise<ResourceObject[]>;
   /** For failures that no request waits for. */
   log: Log;
 }
@@ -118,6 +118,12 @@ export interface BackupPolicy {
   retentionDays: number;
   /** The time of the day in UTC for which daily backups are planned, such as `06:00`; null is any time. */
   startsAt: string | null;
+}
+
+/** What every resource object of an answer has. */
+export interface ResourceObject {
+  type: string;
+  id: string;
 }
 
 /** One kind of resource: its operations in the API, and its reconciler. */
@@ -145,7 +151,7 @@ export interface ResourceKind {
    */
   connectionVariables?(context: KindContext, id: string): Promise<Record<string, string>>;
   /** The resources with these ids that an application can be attached to, for a principal that may read the kind. */
-  attached?(context: KindContext, principal: Principal, ids: readonly string[]): Promise<object[]>;
+  attached?(context: KindContext, principal: Principal, ids: readonly string[]): Promise<ResourceObject[]>;
   /** The schedule of an instance's backups by its order, as the archive keeps it; absent for a kind without schedules. */
   backupPolicyOf?(source: object): BackupPolicy | null;
   /** The memory of a compute unit in bytes, for each type that is ordered in compute units. */

@@ -16,7 +16,7 @@ export interface BranchTip {
   hash: string;
 }
 
-/** The hash of a branch's tip or of a commit; null when there is none. */
+/** Resolves the name of a branch or of a commit to a hash; null without such a commit. */
 export async function resolveCommit(
   git: GitProgram,
   name: string,

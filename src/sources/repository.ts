@@ -182,7 +182,7 @@ export class Repository {
     };
   }
 
-  /** The hash of a branch's tip or of a commit; null when there is none. */
+  /** Resolves the name of a branch or of a commit to a hash; null without such a commit. */
   resolve(name: string): Promise<string | null> {
     return resolveCommit(this.git, name, this.#options(SHORT_MS));
   }

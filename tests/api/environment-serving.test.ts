@@ -52,7 +52,7 @@ test("a new environment leaves both to the plan", async () => {
   expect(data.meta.serving_fallback).toBeNull();
 });
 
-test("what PATCH sets is in the answer and in the plan with its origin, and null takes it away", async () => {
+test("PATCH sets fields of the answer and of the plan, with the origin, and null removes them", async () => {
   const change = { health_path: "/up?deep=1", serving_root: "build/site" };
   const { attributes, meta } = await changeEnvironment(api, environmentId, change);
   expect(attributes.serving).toEqual({ mode: "static", root: "build/site" });

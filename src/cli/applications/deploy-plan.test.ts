@@ -1,6 +1,6 @@
 // `pilvi deploy --plan` against a server that speaks the documented shapes: in folders with and without a link.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { closeServers, failureOf, list, one, requests, serve } from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
@@ -13,18 +13,16 @@ import {
   sampleDeployment,
   sampleEnvironment,
   sampleLog,
-  temporaryFolder,
 } from "./test-support.ts";
+import { siteFolder } from "./test-site.ts";
 
 const application = sampleApplication();
 const applicationPath = `/applications/${APPLICATION_ID}`;
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof siteFolder>;
 
 beforeEach(() => {
-  folder = temporaryFolder();
-  mkdirSync(folder.path);
-  writeFileSync(join(folder.path, "index.html"), "hello");
+  folder = siteFolder();
 });
 
 afterEach(async () => {

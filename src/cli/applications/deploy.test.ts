@@ -26,9 +26,9 @@ import {
   sampleDeployment,
   sampleEnvironment,
   sampleLog,
-  temporaryFolder,
   URL_OF_IT,
 } from "./test-support.ts";
+import { siteFolder } from "./test-site.ts";
 
 const application = sampleApplication();
 const applicationPath = `/applications/${APPLICATION_ID}`;
@@ -36,12 +36,10 @@ const pending = sampleDeployment(1, { status: "pending" });
 const deploymentPath = `/deployments/${deploymentId(1)}`;
 const step = { step: "build", description: "npm run build\nnpm test", status: "running" as const };
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: ReturnType<typeof siteFolder>;
 
 beforeEach(() => {
-  folder = temporaryFolder();
-  mkdirSync(folder.path);
-  writeFileSync(join(folder.path, "index.html"), "hello");
+  folder = siteFolder();
 });
 
 afterEach(async () => {

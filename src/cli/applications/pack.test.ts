@@ -144,7 +144,7 @@ describe("a working folder", () => {
     expect(omitted).toEqual(["vendor/missing"]);
   });
 
-  test("is packed without node_modules that git does not track, and with those that it tracks", async () => {
+  test("is packed with tracked folders `node_modules` alone", async () => {
     using folder = testFolder();
     for (const name of [
       "a",

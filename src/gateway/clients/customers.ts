@@ -58,9 +58,9 @@ export class Customers<Client extends Customer> {
   }
 
   /**
-   * Closes connections until they have freed so many descriptors, or none is left. Clients without an engine and those
-   * with one are two crowds: a route loses clients when it is the fullest of the crowd that has more descriptors. So a
-   * crowd that waits cannot push out those at work by spreading over many routes, nor a crowd at work those that wait.
+   * Closes connections until they have freed so many descriptors, or none is left. Waiting clients have no engine, busy
+   * clients have one. Whichever of both groups has more descriptors loses clients, first on its fullest route. So many
+   * waiting clients push out no busy client, however many routes they use, and many busy clients no waiting client.
    */
   shed(descriptors: number): void {
     for (let missing = descriptors; missing > 0 && this.#size > 0;) missing -= this.#shedFullest(missing);
@@ -80,22 +80,22 @@ export class Customers<Client extends Customer> {
     return freed;
   }
 
-  /** The fullest route of the larger crowd, with those of its clients that may be closed. */
+  /** The fullest route of the larger group, with those of its clients that may be closed. */
   #fullest(): [route: string, candidates: Client[]] {
     const host = this.#dominantHost();
     const waiting = { total: 0, most: 0, route: "" };
-    const atWork = { total: 0, most: 0, route: "" };
+    const busy = { total: 0, most: 0, route: "" };
     for (const [route, customers] of this.#byRoute) {
-      const counts = { waiting: 0, atWork: 0 };
+      const counts = { waiting: 0, busy: 0 };
       for (const client of customers)
-        if (isOf(client, host)) counts[client.isAttached ? "atWork" : "waiting"] += 1;
+        if (isOf(client, host)) counts[client.isAttached ? "busy" : "waiting"] += 1;
       note(waiting, route, counts.waiting);
-      note(atWork, route, counts.atWork);
+      note(busy, route, counts.busy);
     }
-    const isAtWork = 2 * atWork.total > waiting.total;
-    const { route } = isAtWork ? atWork : waiting;
+    const isBusy = 2 * busy.total > waiting.total;
+    const { route } = isBusy ? busy : waiting;
     const clients = [...(this.#byRoute.get(route) ?? [])];
-    return [route, clients.filter((client) => isOf(client, host) && (isAtWork || !client.isAttached))];
+    return [route, clients.filter((client) => isOf(client, host) && (isBusy || !client.isAttached))];
   }
 
   /** The network with more than `DOMINANT_SHARE` of all customers, if any; behind a proxy all clients are of it. */
@@ -112,15 +112,15 @@ export class Customers<Client extends Customer> {
   }
 }
 
-/** Counts the clients of a route to a crowd. */
-function note(crowd: { total: number; most: number; route: string }, route: string, count: number): void {
-  crowd.total += count;
-  if (count <= crowd.most) return;
-  crowd.most = count;
-  crowd.route = route;
+/** Counts the clients of a route for a group. */
+function note(group: { total: number; most: number; route: string }, route: string, count: number): void {
+  group.total += count;
+  if (count <= group.most) return;
+  group.most = count;
+  group.route = route;
 }
 
-/** Whether a client is of a network; every client is when there is none to look for. */
+/** Whether a client comes from a network. @param host null for any network. */
 function isOf({ address }: Customer, host: string | null): boolean {
   return host === null || hostOf(address) === host;
 }

@@ -4,7 +4,7 @@ import type { Database, Queryable, Transaction } from "../../store/database.ts";
 import type { Allocation } from "../kind.ts";
 import type { InstanceKind } from "./instance-kinds.ts";
 
-/** The kinds of resources that are counted: those that run as instances, and the environments of applications. */
+/** The kinds that quotas count: all kinds of instances, and environments. */
 export type CountedKind = InstanceKind | "environments";
 
 /** The totals of a family of organizations, which share their quotas, or of a token. */

@@ -149,14 +149,14 @@ export async function followProcfile(
       on conflict (process_group_id, procfile_name) do update set command = excluded.command`;
 }
 
-/** The processes that an environment is to have for one of its instances, those that answer requests among them. */
+/** The ordered processes of one instance: those that answer requests, and background processes. */
 export interface OrderedProcesses {
   /** The name of the size that each of them has. */
   size: string;
   count: number;
 }
 
-/** The processes that an environment is to have, by instance. */
+/** The ordered processes of an environment, by instance. */
 export async function orderedProcessesOf(db: Queryable, environmentId: string): Promise<OrderedProcesses[]> {
   return await db<OrderedProcesses[]>`
     select g.settings ->> 'size' as size,

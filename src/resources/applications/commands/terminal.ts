@@ -10,14 +10,11 @@ import { abandonCommand, requireTerminalRights } from "./create.ts";
 import { findCommand, type CommandRow } from "./store.ts";
 import { TerminalRelay } from "./terminal-relay.ts";
 
-const MAX_LENGTH = 1_000;
-
 const length = (what: string, example: string) =>
   z
     .string()
-    .regex(/^[1-9]\d{0,3}$/, "must be a whole number from 1 to 1000")
+    .regex(/^(?:[1-9]\d{0,2}|1000)$/, "must be a whole number from 1 to 1000")
     .transform(Number)
-    .refine((value) => value <= MAX_LENGTH, "must be a whole number from 1 to 1000")
     .meta({ description: `The ${what} of the window.`, example });
 
 const terminalQuery = z.object({ columns: length("columns", "80"), rows: length("rows", "24") });

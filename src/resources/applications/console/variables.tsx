@@ -50,7 +50,7 @@ function Variables({ ids, variables, search, setSearch }: VariablesProps) {
   return (
     <Section
       title="Variables"
-      note="A changed variable is in force after a restart, which comes by itself. A build gets only those whose names say that browsers may see them, such as VITE_ and NEXT_PUBLIC_, and what it makes keeps them until the next deployment."
+      note="A changed variable is in force after a restart, which comes by itself. A build gets only those whose names say that browsers may see them, such as VITE_ and NEXT_PUBLIC_, and those that the environment names for builds. What it makes keeps them until the next deployment."
       actions={
         <>
           {variables.length > 0 && (

@@ -60,8 +60,8 @@ export async function runVariables(
 }
 
 /**
- * The variables of a build: the mode of its framework, public values, and those that its customer has named for builds.
- * A release may have the latter in it, and has no other secret.
+ * The variables of a build: the mode of its framework, public variables, and the `build_variables` of the environment. A
+ * release may contain the values of `build_variables`, and contains no other secret.
  * @param plan that of the release.
  */
 export function buildVariables(

@@ -1,6 +1,6 @@
 // The resources that answers about environments include.
 import type { Principal } from "../../../api/auth/auth.ts";
-import type { KindContext } from "../../kind.ts";
+import type { KindContext, ResourceObject } from "../../kind.ts";
 import { renderDeployment } from "../deployments/render.ts";
 import { deploymentsWithIds } from "../deployments/store.ts";
 import { renderInstance } from "../instances/render.ts";
@@ -9,7 +9,11 @@ import { renderApplication } from "../render.ts";
 import { findApplication } from "../store.ts";
 import type { EnvironmentRow } from "./store.ts";
 
-type Related = (context: KindContext, rows: EnvironmentRow[], principal: Principal) => Promise<object[]>;
+type Related = (
+  context: KindContext,
+  rows: EnvironmentRow[],
+  principal: Principal,
+) => Promise<ResourceObject[]>;
 
 /** By the name of a relationship. No environment has domains, buckets or secrets yet. */
 const RELATED = {
@@ -70,15 +74,10 @@ export async function relatedOf(
   principal: Principal,
 ): Promise<object[]> {
   const names = ENVIRONMENT_INCLUDES.filter((name) => wanted.includes(name));
-  // The current deployment is one of the deployments, unless there were many since.
-  const isNamed = new Set<string>();
   const all = await Promise.all(names.map((name) => RELATED[name](context, rows, principal)));
-  return all.flat().filter((resource) => {
-    const { type, id } = resource as { type: string; id: string };
-    const isNew = !isNamed.has(`${type} ${id}`);
-    isNamed.add(`${type} ${id}`);
-    return isNew;
-  });
+  // The current deployment is one of the deployments, unless there were many since.
+  const once = new Map(all.flat().map((resource) => [`${resource.type} ${resource.id}`, resource]));
+  return [...once.values()];
 }
 
 /** The ids that are there, each once. */

@@ -139,7 +139,7 @@ export interface EnvironmentSettings
       | "uses_purge_edge_cache_on_deploy"
     >,
     ServingSettings {
-  /** Absent is none: an environment has them from its first change on. */
+  /** An environment whose settings lack the list has no such variables. */
   build_variables?: string[];
   /** Absent is true: an environment has it from its first change on. */
   uses_purge_edge_cache_on_deploy?: boolean;
