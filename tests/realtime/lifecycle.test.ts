@@ -80,8 +80,8 @@ test("clients that do not read are closed with 4100 and counted; others get ever
   await until("all others have everything", () => readers.every((each) => eventsOf(each) === count), 5_000);
   expect(await slowConsumers()).toBe(5);
   expect((await server.stats()).connections).toBe(5);
-  // Five times 1 MiB, the bytes of a batch, and garbage that is not collected yet.
-  expect(server.residentBytes() - before).toBeLessThan(60 * MIB);
+  // Five times 1 MiB, and garbage that is not collected yet. What clients do not read would be up to 500 MiB.
+  expect(server.residentBytes() - before).toBeLessThan(150 * MIB);
 });
 
 test("clients that ask for the same event again and again and do not read it are gone, and others are served", async () => {
