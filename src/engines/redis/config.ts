@@ -7,7 +7,7 @@ import { sha256Hex } from "../../lib/secrets.ts";
 import { CUSTOMER_OOM_SCORE } from "../../lib/oom-score.ts";
 import { ownPort, type EngineContext } from "../engine.ts";
 import type { InstalledEngine } from "../installed-engine.ts";
-import { clientMemory } from "./memory.ts";
+import { clientMemory, MAX_CLIENTS, OWN_CLIENTS } from "./memory.ts";
 import { persistence } from "./persistence.ts";
 
 /** The host's own user in the engine. Customers cannot have this name. */
@@ -31,11 +31,6 @@ const CUSTOMER_RULES = [
   "+sort_ro",
   "+role",
 ];
-
-/** The most connections of clients. */
-export const MAX_CLIENTS = 10_000;
-/** Connections of the host. Behind the gateway, clients leave them free. */
-const OWN_CLIENTS = 32;
 
 /**
  * They are of no dangerous category, yet fork a process for each client or block the engine for the length of its

@@ -1,6 +1,6 @@
 // Builds the route of an instance for the gateway, from all that the host knows of it.
 import { engineFor } from "../../engines/index.ts";
-import { MAX_CLIENTS } from "../../engines/redis/config.ts";
+import { MAX_CLIENTS } from "../../engines/redis/memory.ts";
 import type { Route, RouteState } from "../../contracts/gateway-link.ts";
 import type { InstanceUser } from "../../contracts/users.ts";
 import type { Condition, State } from "../manifest/instance-state.ts";
