@@ -28,6 +28,13 @@ function stage(count: number) {
     /** The protocol handler ends the oldest connection. */
     endNext: () => void open.delete([...open][0] as SocketStream),
     pass(ms: number): void {
+      for (const endsAtMs = nowMs + ms; nowMs < endsAtMs;) {
+        nowMs += 1;
+        timers.run();
+      }
+    },
+    /** The process is frozen meanwhile, and its timers run late. */
+    freeze(ms: number): void {
       nowMs += ms;
       timers.run();
     },
@@ -54,6 +61,16 @@ test("a connection whose engine is silent is cut off after two seconds", () => {
   expect(cutOff).toEqual([]);
   pass(1);
   expect([cutOff, state.isParted]).toEqual([[1], true]);
+});
+
+test("no connection is cut off for the time in which the gateway was frozen", () => {
+  const { state, cutOff, endNext, pass, freeze } = stage(2);
+  freeze(3_000);
+  expect(cutOff).toEqual([]);
+  endNext();
+  endNext();
+  pass(1);
+  expect([cutOff, state.isParted]).toEqual([[], true]);
 });
 
 test("all connections are cut off after twenty seconds", () => {

@@ -4,6 +4,11 @@ import type { Timer, Timers } from "../sockets/timers.ts";
 
 /** How long protocol handlers may get no answer to their last questions to an engine before it stops. */
 const SILENT_MS = 2_000;
+/**
+ * The most that the time between two looks counts as silence. While this process was frozen, answers arrived that it has
+ * not read yet.
+ */
+const MOST_SILENT_PER_LOOK_MS = 100;
 /** The longest time for all answers; the host waits a little longer. */
 const LONGEST_MS = 20_000;
 const LOOK_INTERVAL_MS = 1;
@@ -15,8 +20,9 @@ export class Disconnection {
   readonly #engines: SocketStream[];
   readonly #parted: () => void;
   readonly #giveUpAtMs: number;
-  /** How many connections are still open, and since when there are no fewer. */
-  #left: { count: number; sinceMs: number };
+  /** How many connections are still open, and how long there have been no fewer. */
+  #left: { count: number; silentMs: number };
+  #lookedAtMs: number;
   #timer: Timer | null = null;
 
   /** @param open loses each connection when it is closed. */
@@ -25,8 +31,9 @@ export class Disconnection {
     this.#open = open;
     this.#engines = [...open];
     this.#parted = parted;
-    this.#giveUpAtMs = timers.now() + LONGEST_MS;
-    this.#left = { count: open.size, sinceMs: timers.now() };
+    this.#lookedAtMs = timers.now();
+    this.#giveUpAtMs = this.#lookedAtMs + LONGEST_MS;
+    this.#left = { count: open.size, silentMs: 0 };
   }
 
   /** Stops the wait; the protocol handlers end the connections that are still open. */
@@ -36,9 +43,11 @@ export class Disconnection {
 
   begin(): void {
     const nowMs = this.#timers.now();
+    this.#left.silentMs += Math.min(MOST_SILENT_PER_LOOK_MS, nowMs - this.#lookedAtMs);
+    this.#lookedAtMs = nowMs;
     // The answers to thousands of clients take a while on a busy machine, so it counts whether more have come.
-    if (this.#open.size < this.#left.count) this.#left = { count: this.#open.size, sinceMs: nowMs };
-    if (nowMs >= Math.min(this.#giveUpAtMs, this.#left.sinceMs + SILENT_MS))
+    if (this.#open.size < this.#left.count) this.#left = { count: this.#open.size, silentMs: 0 };
+    if (nowMs >= this.#giveUpAtMs || this.#left.silentMs >= SILENT_MS)
       for (const engine of this.#engines) engine.close();
     if (!this.#engines.some((engine) => this.#open.has(engine))) return this.#parted();
     this.#timer = this.#timers.after(LOOK_INTERVAL_MS, () => this.begin());
