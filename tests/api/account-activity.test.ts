@@ -127,20 +127,31 @@ test("a sign-in with an address without an account is not recorded", async () =>
   expect(await actions()).toEqual(["sign-in sessions"]);
 });
 
+/** Records a failure from an address of many. */
+async function failFrom(number: number): Promise<void> {
+  await recordFailedSignIn(api.db, {
+    userId,
+    client: { address: `192.0.2.${number % 50}` },
+    requestId: "always-the-same",
+    method: "password",
+  });
+}
+
+test("two failures of the same moment from two addresses are counted each in its own entry", async () => {
+  await failFrom(1);
+  await failFrom(2);
+  await api.db`update audit set at = (select min(at) from audit)`;
+  await failFrom(1);
+  expect((await failures(3)).map(({ attempts }) => attempts).toSorted()).toEqual([1, 2]);
+});
+
 test("a flood of failures from many addresses at once leaves a bounded number of entries that counts all", async () => {
-  const failure = (number: number) =>
-    recordFailedSignIn(api.db, {
-      userId,
-      client: { address: `192.0.2.${number % 50}` },
-      requestId: "always-the-same",
-      method: "password",
-    });
-  await Promise.all(Array.from({ length: 200 }, (_, number) => failure(number)));
+  await Promise.all(Array.from({ length: 200 }, (_, number) => failFrom(number)));
   const entries = await failures(200);
   expect(entries).toHaveLength(ENTRIES_AN_HOUR);
   expect(entries[0]).toMatchObject({ other_addresses: true });
   await api.db`update audit set at = at - interval '1 hour'`;
-  await failure(1);
+  await failFrom(1);
   expect(await failures(201)).toHaveLength(ENTRIES_AN_HOUR + 1);
 });
 

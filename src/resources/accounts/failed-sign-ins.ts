@@ -11,8 +11,8 @@ interface FailedSignIn extends Pick<AccountEntry, "userId" | "client" | "request
   method: SignInMethod;
 }
 
+/** The rows of a failure, one in each organization. Two failures may have the same time, but not from one address. */
 interface Entry {
-  /** The time, which all entries of one failure have in common. */
   at: string;
   address: string;
 }
@@ -55,5 +55,6 @@ async function count(
     update audit
     set details = details || ${others}::jsonb || jsonb_build_object(
       'attempts', (details->>'attempts')::int + 1, 'latest_at', ${tx.unsafe(momentSql("now()"))})
-    where resource_id = ${userId} and action = ${FAILED_SIGN_IN} and at = ${at}::timestamptz`;
+    where resource_id = ${userId} and action = ${FAILED_SIGN_IN} and at = ${at}::timestamptz
+      and address = ${address}`;
 }
