@@ -1,6 +1,6 @@
 // Runs the tests and makes sure that they leave neither processes nor files behind. `--full` adds the slow tests, which
-// are those of tests/full and tests/attack and all files `*.full.test.ts`; `--only-full` and `--attack` run those of
-// tests/attack or all others alone.
+// are those of tests/full and tests/attack and all files `*.full.test.ts`; `--attack` and `--only-full` run those of
+// tests/attack or all others alone. Attacks that take little time are part of the quick tests as well.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -30,6 +30,9 @@ const UNTIL_MS = Number(process.env.PILVI_TEST_UNTIL ?? Infinity) * 1000;
 
 /** Over how many days the slow tests that run alone are divided. */
 const DAYS = Number(process.env.PILVI_TEST_DAYS ?? 1);
+
+/** Attacks that take little time: both `npm test` and `--attack` run them. */
+const QUICK_ATTACKS = new Set([join("tests", "attack", "refusals.test.ts")]);
 
 /** Says whether a path is that of a slow test, by the option that runs nothing else. */
 const SLOW_TESTS = {
@@ -186,7 +189,7 @@ function isWanted(path) {
   if (mode === "--full") return true;
   const isAsked = SLOW_TESTS[mode];
   if (isAsked !== undefined) return isAsked(path);
-  return !Object.values(SLOW_TESTS).some((isSlow) => isSlow(path));
+  return QUICK_ATTACKS.has(path) || !Object.values(SLOW_TESTS).some((isSlow) => isSlow(path));
 }
 
 function filesBelow(folder) {

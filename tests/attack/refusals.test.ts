@@ -4,7 +4,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Connection } from "mysql2/promise";
 import type { Client } from "pg";
-import type { DatabaseClusterResource } from "../../../src/resources/databases/schema.ts";
+import * as z from "zod/mini";
+import { readJsonAs } from "../../src/contracts/read.ts";
+import type { DatabaseClusterResource } from "../../src/resources/databases/schema.ts";
 import {
   connectMysql,
   connectMysqlAdmin,
@@ -15,13 +17,23 @@ import {
   MYSQL,
   POSTGRES_MAJORS,
   startDatabases,
-} from "../../support/pilvi/databases.ts";
-import { type TestPilvi } from "../../support/pilvi/pilvi.ts";
-import { mysqlAttempts } from "./attempts-mysql.ts";
-import { codeIn, postgresAttempts } from "./attempts-postgres.ts";
+} from "../support/pilvi/databases.ts";
+import { type TestPilvi } from "../support/pilvi/pilvi.ts";
 
 /** Any user may write here, so only the engine's own refusal keeps an attempt from leaving a file. */
 const CANARY = "canary";
+
+const sqlState = z.string().check(z.regex(/^[0-9A-Z]{5}$/));
+/** A SQLSTATE: the same in each version, or each with the first version that gives it. */
+const postgresCode = z.union([
+  sqlState,
+  z
+    .partialRecord(z.enum(POSTGRES_MAJORS.map(String)), sqlState)
+    .check(z.refine((codes) => String(POSTGRES_MAJORS[0]) in codes)),
+]);
+
+const postgresAttempts = attemptsIn("refusals-postgres.json", postgresCode);
+const mysqlAttempts = attemptsIn("refusals-mysql.json", z.int());
 
 let pilvi: TestPilvi;
 
@@ -35,6 +47,28 @@ afterAll(async () => {
   expect(readdirSync(join(pilvi.dataDir, CANARY))).toBeEmpty();
   await pilvi.close();
 });
+
+/** The attempts of a data file, whose sections are for its readers alone. */
+function attemptsIn<T>(
+  file: string,
+  codeSchema: z.ZodMiniType<T>,
+): [subject: string, sql: string, code: T][] {
+  const attempt = z.strictObject({ subject: z.string(), sql: z.string(), code: codeSchema });
+  const text = readFileSync(join(import.meta.dir, "data", file), "utf8");
+  const sections = readJsonAs(z.record(z.string(), z.array(attempt)), text, `The file ${file}`);
+  return Object.values(sections)
+    .flat()
+    .map(({ subject, sql, code }) => [subject, sql, code]);
+}
+
+/** The SQLSTATE of a version. */
+function codeIn(major: number, code: z.infer<typeof postgresCode>): string {
+  if (typeof code === "string") return code;
+  const since = Object.keys(code)
+    .map(Number)
+    .filter((first) => first <= major);
+  return code[Math.max(...since)] ?? "";
+}
 
 function canaryFile(): string {
   return join(pilvi.dataDir, CANARY, "file");
