@@ -6,6 +6,7 @@ import { randomOf } from "../../src/realtime/test-support.ts";
 import { mutated } from "../support/wire/mutated-bytes.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { frameOf, handshakeOf, messageOf, OPCODE, RawWebSocket } from "../support/wire/raw-websocket.ts";
+import { textOf, type Part } from "../support/wire/text-parts.ts";
 import { APP, startRealtime, type TestRealtime } from "../support/engines/realtime.ts";
 import attacks from "./data/realtime.json";
 
@@ -18,13 +19,10 @@ const MAX_GROWTH_BYTES = 250 * MIB;
 /** The longest wait of a victim on a machine that the attack keeps busy as well. */
 const PATIENCE_MS = 10_000;
 
-/**
- * A text in parts; a part with a number is repeated. `times` sends the text so often, with its number in place of each
- * `#`.
- */
+/** A text in parts. `times` sends the text so often, with its number in place of each `#`. */
 interface Attack {
   name: string;
-  parts: (string | [string, number])[];
+  parts: Part[];
   times?: number;
   /** Sent after each repetition. */
   then?: string;
@@ -75,7 +73,7 @@ for (const attack of messages) {
 for (const attack of bodies) {
   test(`publishes with ${attack.name} are refused and harm no client`, async () => {
     const statuses = await Promise.all(
-      Array.from({ length: ATTACKERS }, () => send(attack.path ?? "events", textOf(attack))),
+      Array.from({ length: ATTACKERS }, () => send(attack.path ?? "events", textOf(attack.parts))),
     );
     await expectServed();
     // A connection that is cut while its body is sent has no status.
@@ -130,14 +128,10 @@ function framesOf(attack: Attack): Buffer {
   const { times = 1, then } = attack;
   const frames: Buffer[] = [];
   for (let index = 0; index < times; index += 1) {
-    frames.push(frameOf(OPCODE.text, textOf(attack).replaceAll("#", String(index))));
+    frames.push(frameOf(OPCODE.text, textOf(attack.parts).replaceAll("#", String(index))));
     if (then !== undefined) frames.push(frameOf(OPCODE.text, then));
   }
   return Buffer.concat(frames);
-}
-
-function textOf({ parts }: Attack): string {
-  return parts.map((part) => (typeof part === "string" ? part : part[0].repeat(part[1]))).join("");
 }
 
 /** The signature that lets a client onto the private channel on which clients' events are sent. */
