@@ -75,7 +75,8 @@ export class BoundsVictim {
 }
 
 async function repeat(action: (() => Promise<unknown>) | undefined, isOver: () => boolean): Promise<void> {
-  while (action !== undefined && !isOver()) await action();
+  if (action === undefined) return;
+  while (!isOver()) await action();
 }
 
 function medianOf(times: Wakes): number {
