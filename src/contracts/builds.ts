@@ -33,7 +33,7 @@ export const buildSpecSchema = z.strictObject({
   release: z.exactOptional(safeIdSchema),
   /** Its user and its cache are those of the environment. */
   environment: safeIdSchema,
-  /** The organization whose turn its build takes; left out in orders of an earlier Pilvi. */
+  /** The family of its organization, whose turn its build takes; left out in orders of an earlier Pilvi. */
   organization: z.exactOptional(safeIdSchema),
   runtime: runtimeSchema,
   /** Commands of the plan, one after the other; the first failure ends them. */

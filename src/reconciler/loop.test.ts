@@ -254,15 +254,18 @@ test("runs that turn out to be long leave room for others, up to a bound of all"
   for (const run of runs) run.signal.addEventListener("abort", () => run.fail(new Error("aborted")));
 });
 
-test("the runs of one organization leave room for others", async () => {
+test("the runs of organizations that share quotas leave room for others", async () => {
   const { runs, reconcile } = held();
+  await db`
+    insert into organizations (id, name, origin_id) values ('org-1', 'one', null), ('org-2', 'two', 'org-1')
+    on conflict do nothing`;
   await start(reconcile, 1);
   await db.begin(async (tx) => {
     for (let number = 0; number < 300; number += 1)
       await enqueue(tx, { kind: "things", id: `many-${number}`, hostId: null, deadlineSeconds: 60 });
-    await tx`update work set organization_id = 'org-1'`;
+    await tx`update work set organization_id = case when id like '%0' then 'org-2' else 'org-1' end`;
   });
-  await until("as many run as may of one organization", () => runs.length >= 128);
+  await until("as many run as may of both organizations", () => runs.length >= 128);
   await item(db, "thing-1");
   await until("that of another runs", () => runs.some(({ id }) => id === "thing-1"));
   expect(runs.length).toBeLessThan(128 + 32 + 1);

@@ -35,8 +35,8 @@ export interface Job {
   /** The number of this attempt at the present desired state, from 1. */
   attempts: number;
   deadlineAt: Date | null;
-  /** Null for work of nobody. */
-  organizationId: string | null;
+  /** What its organization has in common with those that share its quotas; null for work of nobody. */
+  familyId: string | null;
 }
 
 /**
@@ -118,7 +118,7 @@ export interface ClaimedWork {
   hostIds: readonly string[];
   /** Of one of these kinds, or of any other kind. */
   kinds: { among: readonly string[] } | { except: readonly string[] };
-  /** For none of these organizations. */
+  /** For no organization of these families. */
   crowded?: readonly string[];
 }
 
@@ -128,11 +128,12 @@ function isOf(db: Database, kinds: ClaimedWork["kinds"]) {
   return db`kind <> all(${db.array([...kinds.except], "text")})`;
 }
 
-/** Whether work is on one of the hosts or without a host, and for no crowded organization, as SQL. */
+/** Whether work is on one of the hosts or without a host, and for no organization of a crowded family, as SQL. */
 function isServed(db: Database, { hostIds, crowded = [] }: Pick<ClaimedWork, "hostIds" | "crowded">) {
   const isHere = db`(host_id is null or host_id = any(${db.array([...hostIds], "text")}))`;
   if (crowded.length === 0) return isHere;
-  return db`${isHere} and (organization_id is null or organization_id <> all(${db.array([...crowded], "text")}))`;
+  return db`${isHere} and (organization_id is null or organization_id not in (
+    select id from organizations where family_id = any(${db.array([...crowded], "text")})))`;
 }
 
 /** Claims up to `limit` due work items for this owner. */
@@ -152,7 +153,8 @@ export async function claim(
     set owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
         attempts = attempts + 1, run_at = 'infinity'
     from due where work.kind = due.kind and work.id = due.id
-    returning work.kind, work.id, attempts, deadline_at as "deadlineAt", organization_id as "organizationId"`;
+    returning work.kind, work.id, attempts, deadline_at as "deadlineAt",
+              (select family_id from organizations o where o.id = work.organization_id) as "familyId"`;
 }
 
 /** Milliseconds until the next resource is due, or null when no resource waits for a time. */

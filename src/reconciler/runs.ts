@@ -5,8 +5,8 @@ import { keyOf, type Job } from "./queue.ts";
 export const MAX_RUNS = 32;
 /** A slow run does nothing but wait, and a request of its own asked for each. */
 const MAX_SLOW_RUNS = 256;
-/** An organization with so many runs gets no further ones, so that others have room. */
-const MAX_RUNS_OF_ORGANIZATION = 128;
+/** Organizations that share quotas and have so many runs get no further ones, so that others have room. */
+const MAX_RUNS_OF_FAMILY = 128;
 
 /** A run that is under way. */
 export interface Run {
@@ -14,7 +14,7 @@ export interface Run {
   isSlow: boolean;
   /** Whether it counts as slow as soon as there is a place. */
   isLong: boolean;
-  organizationId: string | null;
+  familyId: string | null;
   ended: Promise<void>;
   abort: AbortController;
 }
@@ -47,7 +47,7 @@ export class Runs {
       this.#runs.delete(keyOf(job));
       this.#onChange();
     });
-    const run: Run = { isSlow, isLong: isSlow, organizationId: job.organizationId, ended, abort };
+    const run: Run = { isSlow, isLong: isSlow, familyId: job.familyId, ended, abort };
     const timer = setTimeout(() => {
       run.isLong = true;
       this.#onChange();
@@ -77,11 +77,11 @@ export class Runs {
     return (isSlow ? MAX_SLOW_RUNS : MAX_RUNS) - running;
   }
 
-  /** The organizations that have as many runs as they may. */
+  /** The families of organizations that have as many runs as they may. */
   crowded(): string[] {
-    const byOrganization = Map.groupBy(this.#runs.values(), ({ organizationId }) => organizationId);
-    return [...byOrganization].flatMap(([id, runs]) =>
-      id !== null && runs.length >= MAX_RUNS_OF_ORGANIZATION ? [id] : [],
+    const byFamily = Map.groupBy(this.#runs.values(), ({ familyId }) => familyId);
+    return [...byFamily].flatMap(([id, runs]) =>
+      id !== null && runs.length >= MAX_RUNS_OF_FAMILY ? [id] : [],
     );
   }
 }

@@ -230,7 +230,13 @@ describe("a stream on its own", () => {
 
   test("is closed when its client does not read, and returns its place", async () => {
     const bells = new EventBells();
-    const principal = { kind: "token" as const, organizationId, tokenId: await tokenId(), abilities: ["*"] };
+    const principal = {
+      kind: "token" as const,
+      organizationId,
+      familyId: organizationId,
+      tokenId: await tokenId(),
+      abilities: ["*"],
+    };
     await Promise.all(Array.from({ length: 20 }, () => open({ bells, principal, slowMs: 2_000 })));
     await expect(open({ bells, principal })).rejects.toThrow(/20 times/);
     await until("there is room again", () =>
@@ -270,7 +276,13 @@ async function open(changes: Partial<StreamOptions>): Promise<ReadableStream<Uin
   return await openStream({
     db: api.db,
     bells: new EventBells(),
-    principal: { kind: "token" as const, organizationId, tokenId: await tokenId(), abilities: ["*"] },
+    principal: {
+      kind: "token" as const,
+      organizationId,
+      familyId: organizationId,
+      tokenId: await tokenId(),
+      abilities: ["*"],
+    },
     filter: { organizationId, types: [], resourceTypes: null, resourceIds: null },
     after: null,
     signals: [],

@@ -202,7 +202,13 @@ test("a deployment that was begun by a token which is revoked by now is refused"
   const { environmentId } = await newApplication(api);
   const { id: tokenId } = await newToken(owner);
   await owner.send("DELETE", `/tokens/${tokenId}`);
-  const principal = { kind: "token", tokenId, organizationId, abilities: ["*"] } as const;
+  const principal = {
+    kind: "token",
+    tokenId,
+    organizationId,
+    familyId: organizationId,
+    abilities: ["*"],
+  } as const;
   const request = { principal, requestId: "r", params: { id: environmentId }, idempotency: undefined };
   await expect(deploy(api.context, request, { commit: null, releaseOf: null })).rejects.toThrow(
     "Unauthenticated.",

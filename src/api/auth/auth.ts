@@ -11,6 +11,8 @@ export type { Ability, Role } from "./abilities.ts";
 interface Authority {
   /** Empty for a session without an organization, which then has no abilities. */
   organizationId: string;
+  /** What the organizations that share their quotas have in common; empty without an organization. */
+  familyId: string;
   /** `*` stands for all abilities. */
   abilities: readonly string[];
   /** The IP address of the request; empty or left out where it is not known. */
@@ -77,11 +79,11 @@ async function authenticateToken(db: Database, log: Log, header: string): Promis
   const [, token] = /^Bearer +([^\s]+) *$/i.exec(header) ?? [];
   if (token === undefined) throw unauthenticated();
   const [row] = await db<(Omit<TokenPrincipal, "kind"> & { isUseStale: boolean })[]>`
-    select id as "tokenId", organization_id as "organizationId", abilities,
-           coalesce(last_used_at < now() - interval '1 minute', true) as "isUseStale"
-    from tokens
-    where token_hash = ${sha256Hex(token)} and revoked_at is null
-      and (expires_at is null or expires_at > now())`;
+    select t.id as "tokenId", t.organization_id as "organizationId", o.family_id as "familyId", t.abilities,
+           coalesce(t.last_used_at < now() - interval '1 minute', true) as "isUseStale"
+    from tokens t join organizations o on o.id = t.organization_id
+    where t.token_hash = ${sha256Hex(token)} and t.revoked_at is null
+      and (t.expires_at is null or t.expires_at > now())`;
   if (row === undefined) throw unauthenticated();
   const { isUseStale, ...principal } = row;
   if (isUseStale) noteUse(db, log, principal.tokenId);

@@ -19,6 +19,7 @@ export interface FoundSession {
   sessionId: string;
   userId: string;
   organizationId: string;
+  familyId: string;
   role: Role | null;
   abilities: string[];
 }
@@ -40,9 +41,10 @@ export async function findSession(
   { secret, kinds }: { secret: string; kinds: readonly string[] },
 ): Promise<FoundSession | undefined> {
   const [row] = await db<(Omit<FoundSession, "abilities"> & { isUseStale: boolean })[]>`
-    select s.id as "sessionId", s.user_id as "userId", coalesce(m.organization_id, '') as "organizationId", m.role,
-           s.last_used_at < now() - interval '1 minute' as "isUseStale"
+    select s.id as "sessionId", s.user_id as "userId", coalesce(m.organization_id, '') as "organizationId",
+           coalesce(o.family_id, '') as "familyId", m.role, s.last_used_at < now() - interval '1 minute' as "isUseStale"
     from sessions s left join members m on m.user_id = s.user_id and m.organization_id = s.organization_id
+      left join organizations o on o.id = m.organization_id
     where s.secret_hash = ${sha256Hex(secret)} and s.expires_at > now()`;
   if (row === undefined) return undefined;
   const { isUseStale, ...session } = row;

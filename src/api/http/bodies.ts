@@ -8,7 +8,7 @@ const MAX_BODY_BYTES = 1024 ** 2;
 const SMALL_BODY_BYTES = 16 * 1024;
 
 /** What larger bodies on their way may hold, of one organization and of all. */
-const ROOM_OF_ORGANIZATION = 16 * MAX_BODY_BYTES;
+const ROOM_OF_FAMILY = 16 * MAX_BODY_BYTES;
 const ROOM_OF_ALL = 128 * MAX_BODY_BYTES;
 
 /** The longest time that a body may take. */
@@ -31,18 +31,18 @@ export class Bodies {
 
   /**
    * Receives the body of a request.
-   * @param organizationId null for a client that has proved nothing.
+   * @param familyId that of the organization behind the request; null for a client that has proved nothing.
    * @throws ApiError 400, 408, 413 or 429
    */
-  async receive(request: Request, organizationId: string | null): Promise<Uint8Array> {
+  async receive(request: Request, familyId: string | null): Promise<Uint8Array> {
     const announced = request.headers.get("content-length");
-    const mostBytes = organizationId === null ? SMALL_BODY_BYTES : MAX_BODY_BYTES;
+    const mostBytes = familyId === null ? SMALL_BODY_BYTES : MAX_BODY_BYTES;
     if (Number(announced ?? 0) > mostBytes) throw tooLarge(mostBytes);
     if (request.body === null) return new Uint8Array();
     // A body without a length may become as large as any.
     const bytes = announced === null ? mostBytes : Number(announced);
-    const isHeld = organizationId !== null && bytes > SMALL_BODY_BYTES;
-    if (isHeld) this.#hold(organizationId, bytes);
+    const isHeld = familyId !== null && bytes > SMALL_BODY_BYTES;
+    if (isHeld) this.#hold(familyId, bytes);
     try {
       return await this.#inTime(receiveBytes(request, request.body, mostBytes));
     } catch (cause) {
@@ -50,22 +50,22 @@ export class Bodies {
       if (request.signal.aborted) throw new ApiError(400, "The body has ended too early.", { cause });
       throw cause;
     } finally {
-      if (isHeld) this.#release(organizationId, bytes);
+      if (isHeld) this.#release(familyId, bytes);
     }
   }
 
-  #hold(organizationId: string, bytes: number): void {
-    const held = (this.#held.get(organizationId) ?? 0) + bytes;
-    if (held > ROOM_OF_ORGANIZATION || this.#heldByAll + bytes > ROOM_OF_ALL)
+  #hold(familyId: string, bytes: number): void {
+    const held = (this.#held.get(familyId) ?? 0) + bytes;
+    if (held > ROOM_OF_FAMILY || this.#heldByAll + bytes > ROOM_OF_ALL)
       throw new ApiError(429, NO_ROOM, { headers: { "Retry-After": "1", ...UNREAD } });
-    this.#held.set(organizationId, held);
+    this.#held.set(familyId, held);
     this.#heldByAll += bytes;
   }
 
-  #release(organizationId: string, bytes: number): void {
-    const left = (this.#held.get(organizationId) ?? 0) - bytes;
-    if (left > 0) this.#held.set(organizationId, left);
-    else this.#held.delete(organizationId);
+  #release(familyId: string, bytes: number): void {
+    const left = (this.#held.get(familyId) ?? 0) - bytes;
+    if (left > 0) this.#held.set(familyId, left);
+    else this.#held.delete(familyId);
     this.#heldByAll -= bytes;
   }
 

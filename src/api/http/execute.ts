@@ -44,8 +44,8 @@ export interface Caller {
   address?: string;
   /**
    * Called when the request has come with a valid token or session.
-   * @param owner its organization.
-   * @returns false when too many requests of the organization are under way for another.
+   * @param owner the family of its organization.
+   * @returns false when too many requests of the family are under way for another.
    */
   prove?(owner: string): boolean;
   /** Makes the connection of the request a WebSocket; false when it cannot. */
@@ -192,7 +192,7 @@ function addDeprecation(context: Context, operation: AnyOperation, params: Recor
  * @throws ApiError 429
  */
 export function countCall(context: Context<RequestNotes>, limiter: RateLimiter, principal: Principal): void {
-  const hasRoom = context.env.prove?.(principal.organizationId) ?? true;
+  const hasRoom = context.env.prove?.(principal.familyId) ?? true;
   context.set("callerId", callerId(principal));
   if (!hasRoom) throw new ApiError(429, TOO_MANY_UNDER_WAY, { headers: REFUSED_UNREAD });
   const allowance = limiter.take(callerId(principal));

@@ -94,7 +94,7 @@ async function readBody(
   errors: FieldErrors,
 ): Promise<Pick<Input, "body" | "isLate">> {
   if (operation.body === undefined) return { body: {}, isLate: false };
-  const given = readJsonObject(request, bodies.receive(request, principal?.organizationId ?? null));
+  const given = readJsonObject(request, bodies.receive(request, principal?.familyId ?? null));
   const isLate = await outlastsTurn(given);
   const body = checkObject(operation.body, await given);
   Object.assign(errors, body.errors);

@@ -1,12 +1,12 @@
-// Limits how many streams of one sort a token or user, and an organization, may have at the same time.
+// Limits how many streams of one sort a token or user, and the organizations that share quotas, may have at once.
 import { callerId, type Principal } from "../../api/auth/auth.ts";
 import { ApiError } from "../../api/jsonapi/errors.ts";
 
 const MAX_OF_CALLER = 20;
-const MAX_OF_ORGANIZATION = 100;
+const MAX_OF_FAMILY = 100;
 
 interface Place {
-  organizationId: string;
+  familyId: string;
   callerId: string;
 }
 
@@ -25,12 +25,11 @@ export class StreamPlaces {
    * @throws ApiError 429 when the token, the user or the organization has too many.
    */
   take(principal: Principal): () => void {
-    const place = { organizationId: principal.organizationId, callerId: callerId(principal) };
-    const ofOrganization = [...this.#places].filter((other) => other.organizationId === place.organizationId);
-    const ofCaller = ofOrganization.filter((other) => other.callerId === place.callerId);
+    const place = { familyId: principal.familyId, callerId: callerId(principal) };
+    const ofFamily = [...this.#places].filter((other) => other.familyId === place.familyId);
+    const ofCaller = ofFamily.filter((other) => other.callerId === place.callerId);
     if (ofCaller.length >= MAX_OF_CALLER) throw this.#refusal("caller", MAX_OF_CALLER);
-    if (ofOrganization.length >= MAX_OF_ORGANIZATION)
-      throw this.#refusal("organization", MAX_OF_ORGANIZATION);
+    if (ofFamily.length >= MAX_OF_FAMILY) throw this.#refusal("organization", MAX_OF_FAMILY);
     this.#places.add(place);
     return () => void this.#places.delete(place);
   }

@@ -22,7 +22,7 @@ import {
 } from "./store.ts";
 
 /** How many commands may wait or run at once. */
-const [MAX_OF_ENVIRONMENT, MAX_OF_ORGANIZATION] = [5, 10];
+const [MAX_OF_ENVIRONMENT, MAX_OF_FAMILY] = [5, 10];
 
 type Request<Body> = OperationRequest<Body, unknown, { id: string }>;
 
@@ -51,7 +51,7 @@ export async function createCommand(
         throw invalid({
           environment: ["Nothing is deployed yet, so there is nothing that a command could run in."],
         });
-      await refuseTooMany(tx, organizationId, environment.id);
+      await refuseTooMany(tx, principal.familyId, environment.id);
       const initiatorId = principal.kind === "session" ? principal.userId : null;
       const { command, terminal: hasTerminal = false } = body;
       const values = { id, environmentId: environment.id, deploymentId, command, hasTerminal, initiatorId };
@@ -113,13 +113,13 @@ export function commandResourceOf({
 }
 
 /** @throws ApiError 409 */
-async function refuseTooMany(tx: Transaction, organizationId: string, environmentId: string): Promise<void> {
-  const { ofEnvironment, ofOrganization } = await openCommandCounts(tx, organizationId, environmentId);
+async function refuseTooMany(tx: Transaction, familyId: string, environmentId: string): Promise<void> {
+  const { ofEnvironment, ofFamily } = await openCommandCounts(tx, familyId, environmentId);
   const [owner, most] =
     ofEnvironment >= MAX_OF_ENVIRONMENT
       ? ["environment", MAX_OF_ENVIRONMENT]
-      : ["organization", MAX_OF_ORGANIZATION];
-  if (ofEnvironment < MAX_OF_ENVIRONMENT && ofOrganization < MAX_OF_ORGANIZATION) return;
+      : ["organization", MAX_OF_FAMILY];
+  if (ofEnvironment < MAX_OF_ENVIRONMENT && ofFamily < MAX_OF_FAMILY) return;
   throw new ApiError(
     409,
     `${most} commands of the ${owner} run already. Wait for one of them, or cancel it.`,

@@ -114,7 +114,7 @@ async function specOf(
     ...BUILD_LIMITS,
     id: command.id,
     environment: environment.id,
-    organization: environment.organizationId,
+    organization: environment.familyId,
     release: releaseOf(deployment),
     runtime,
     steps: [{ name: COMMAND_STEP, command: commandOf(step, plan) }],

@@ -107,19 +107,19 @@ export async function listCommands(
   return { rows, total: counted[0]?.total ?? 0 };
 }
 
-/** How many commands have not ended: those of the environment, and those of its organization. */
+/** How many commands have not ended: those of the environment, and those of the organizations that share its quotas. */
 export async function openCommandCounts(
   tx: Transaction,
-  organizationId: string,
+  familyId: string,
   environmentId: string,
-): Promise<{ ofEnvironment: number; ofOrganization: number }> {
-  // Requests for other environments of the organization wait here, so that both counts stay right.
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`${COMMANDS}/${organizationId}`}::text, 0))`;
-  const [row] = await tx<{ ofEnvironment: number; ofOrganization: number }[]>`
+): Promise<{ ofEnvironment: number; ofFamily: number }> {
+  // Requests for other environments of the family wait here, so that both counts stay right.
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`${COMMANDS}/${familyId}`}::text, 0))`;
+  const [row] = await tx<{ ofEnvironment: number; ofFamily: number }[]>`
     select count(*) filter (where c.environment_id = ${environmentId})::int as "ofEnvironment",
-           count(*)::int as "ofOrganization" ${tx.unsafe(FROM)}
-    where a.organization_id = ${organizationId} and c.finished_at is null`;
-  return row ?? { ofEnvironment: 0, ofOrganization: 0 };
+           count(*)::int as "ofFamily" ${tx.unsafe(FROM)}
+    where a.organization_id in (select id from organizations where family_id = ${familyId}) and c.finished_at is null`;
+  return row ?? { ofEnvironment: 0, ofFamily: 0 };
 }
 
 /** Moves a command that has not ended on. */

@@ -67,7 +67,7 @@ function specOf(context: KindContext, { environment, deployment, plan }: BuildPa
   return {
     id: deployment.id,
     environment: environment.id,
-    organization: environment.organizationId,
+    organization: environment.familyId,
     runtime: buildRuntime(plan),
     ...(served !== null && { served }),
     steps: steps.map(({ name, ...step }) => ({ name, command: commandOf(step, plan) })),

@@ -81,7 +81,7 @@ async function run(
   const order: BuildSpec = {
     id,
     environment: environment.id,
-    organization: environment.organizationId,
+    organization: environment.familyId,
     release: releaseOf(deployment),
     runtime: commandRuntime(plan),
     steps: [{ name: "deploy", command: commandOf(plan.deploy, plan) }],

@@ -48,6 +48,7 @@ interface EnvironmentValues extends EnvironmentOrder {
 
 export interface EnvironmentRow extends EnvironmentValues {
   organizationId: string;
+  familyId: string;
   hostId: string;
   status: Exclude<EnvironmentStatus, "hibernating">;
   currentDeploymentId: string | null;
@@ -69,7 +70,8 @@ export const RELATED_DEPLOYMENTS = 10;
 
 /** A constant, safe to insert into a statement. */
 const SELECT = `
-  select e.id, e.application_id as "applicationId", a.organization_id as "organizationId", a.host_id as "hostId",
+  select e.id, e.application_id as "applicationId", a.organization_id as "organizationId",
+         (select family_id from organizations where id = a.organization_id) as "familyId", a.host_id as "hostId",
          e.name, e.slug, e.branch,
          case when e.status = 'running' and exists (
            select from deployments where environment_id = e.id and finished_at is null) then 'deploying'

@@ -28,7 +28,7 @@ export function gitProtocol(context: KindContext): Protocol {
   return {
     path: "/git/:repository/*",
     async handle(asked) {
-      const free = slots.take(asked.principal.organizationId);
+      const free = slots.take(asked.principal.familyId);
       // A client that leaves before its answer begins reads nothing of it.
       asked.request.signal.addEventListener("abort", free);
       try {

@@ -8,14 +8,15 @@ const RETRY_SECONDS = 5;
 interface SlotBounds {
   /** Such as `uploads`. */
   noun: string;
-  ofOrganization: number;
+  /** Of the organizations that share quotas. */
+  ofFamily: number;
   ofAll: number;
 }
 
-export const UPLOADS: SlotBounds = { noun: "uploads", ofOrganization: 8, ofAll: 32 };
+export const UPLOADS: SlotBounds = { noun: "uploads", ofFamily: 8, ofAll: 32 };
 
 /** A push lasts until the deployments that it began have ended. */
-export const GIT_REQUESTS: SlotBounds = { noun: "pushes and clones", ofOrganization: 16, ofAll: 64 };
+export const GIT_REQUESTS: SlotBounds = { noun: "pushes and clones", ofFamily: 16, ofAll: 64 };
 
 /** The tasks that run in this process. */
 export class SourceSlots {
@@ -28,25 +29,25 @@ export class SourceSlots {
   }
 
   /** Takes a slot. @returns what gives it back, once. @throws ApiError 429 when too many others run. */
-  take(organizationId: string): () => void {
-    const { noun, ofOrganization, ofAll } = this.#bounds;
-    const own = this.#used.get(organizationId) ?? 0;
-    if (own >= ofOrganization || this.#all >= ofAll) {
+  take(familyId: string): () => void {
+    const { noun, ofFamily, ofAll } = this.#bounds;
+    const own = this.#used.get(familyId) ?? 0;
+    if (own >= ofFamily || this.#all >= ofAll) {
       throw new ApiError(429, `Too many ${noun} run at the same time. Try again when one has ended.`, {
         headers: { "Retry-After": String(RETRY_SECONDS) },
       });
     }
-    this.#count(organizationId, 1);
+    this.#count(familyId, 1);
     let isTaken = true;
     return () => {
-      if (isTaken) this.#count(organizationId, -1);
+      if (isTaken) this.#count(familyId, -1);
       isTaken = false;
     };
   }
 
   /** Runs a task. @throws ApiError 429 as `take`. */
-  async run<T>(organizationId: string, task: () => Promise<T>): Promise<T> {
-    const free = this.take(organizationId);
+  async run<T>(familyId: string, task: () => Promise<T>): Promise<T> {
+    const free = this.take(familyId);
     try {
       return await task();
     } finally {
@@ -54,10 +55,10 @@ export class SourceSlots {
     }
   }
 
-  #count(organizationId: string, change: 1 | -1): void {
+  #count(familyId: string, change: 1 | -1): void {
     this.#all += change;
-    const own = (this.#used.get(organizationId) ?? 0) + change;
-    if (own === 0) this.#used.delete(organizationId);
-    else this.#used.set(organizationId, own);
+    const own = (this.#used.get(familyId) ?? 0) + change;
+    if (own === 0) this.#used.delete(familyId);
+    else this.#used.set(familyId, own);
   }
 }

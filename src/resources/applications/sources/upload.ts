@@ -67,10 +67,10 @@ async function deployArchive(
   request: UploadRequest,
 ): Promise<Made<DeploymentRow>> {
   const { db } = context;
-  const { organizationId } = request.principal;
+  const { organizationId, familyId } = request.principal;
   const environment = await deployable(context, request);
   const application = await uploadable(context, organizationId, environment);
-  const { repository, ref, commit } = await slots.run(organizationId, () =>
+  const { repository, ref, commit } = await slots.run(familyId, () =>
     withSourceFaults(() => commitUpload(context, request, environment)),
   );
   try {
@@ -137,7 +137,7 @@ async function planScratch(
   plan: (repository: Repository, hash: string) => Promise<Plan>,
 ): Promise<{ hash: string; plan: Plan }> {
   const archive = archiveOf(request);
-  return await slots.run(request.principal.organizationId, () =>
+  return await slots.run(request.principal.familyId, () =>
     withSourceFaults(() =>
       context.repositories.withScratch(async (repository) => {
         const hash = await repository.commitUpload(archive, ONLY_REF, textOf(request), {

@@ -36,7 +36,7 @@ export function queryOperation(context: KindContext): Operation {
     async handle(request) {
       const { principal, params, body } = request;
       const { cluster, database } = await findUsable(context, request);
-      const release = slots.take(principal.organizationId, params.id);
+      const release = slots.take(principal.familyId, params.id);
       try {
         await noteQuery(context, request, database);
         const timed = await runStatement(

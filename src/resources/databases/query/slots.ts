@@ -1,4 +1,5 @@
-// How many statements run at the same time, for each cluster and each organization. Each process counts its own.
+// How many statements run at the same time, for each cluster and for the organizations that share quotas. Each process
+// counts its own.
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import { QUERIES_PER_CLUSTER, QUERIES_PER_ORGANIZATION } from "./limits.ts";
 
@@ -10,8 +11,8 @@ export class QuerySlots {
    * @returns a function that gives it back.
    * @throws ApiError 429
    */
-  take(organizationId: string, clusterId: string): () => void {
-    if (this.#of(clusterId) >= QUERIES_PER_CLUSTER || this.#of(organizationId) >= QUERIES_PER_ORGANIZATION) {
+  take(familyId: string, clusterId: string): () => void {
+    if (this.#of(clusterId) >= QUERIES_PER_CLUSTER || this.#of(familyId) >= QUERIES_PER_ORGANIZATION) {
       throw new ApiError(
         429,
         `At most ${QUERIES_PER_CLUSTER} statements run at a time in a cluster, and ${QUERIES_PER_ORGANIZATION} in an organization.`,
@@ -19,10 +20,10 @@ export class QuerySlots {
       );
     }
     this.#add(clusterId, 1);
-    this.#add(organizationId, 1);
+    this.#add(familyId, 1);
     return () => {
       this.#add(clusterId, -1);
-      this.#add(organizationId, -1);
+      this.#add(familyId, -1);
     };
   }
 

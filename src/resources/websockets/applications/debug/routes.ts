@@ -47,10 +47,10 @@ function watch(context: KindContext): Operation {
       stream: "Messages with a `WebsocketDebugEvent` as `data`.",
     },
     async handle({ principal, params: { id }, query: { follow }, signal, closing }) {
-      const { organizationId } = principal;
+      const { organizationId, familyId } = principal;
       const followed = followedOf(context, await found(context, organizationId, id));
       if (follow === undefined) return { document: documentOf(followed, watchers.count(id)) };
-      const { watcher, end } = watchers.add(followed, organizationId);
+      const { watcher, end } = watchers.add(followed, familyId);
       const signals = [signal, closing];
       const stream = debugStream({ db: context.db, principal, id, watcher, end, signals });
       // A buffering proxy would hold events back.

@@ -5,13 +5,13 @@ import type { Observed } from "./render.ts";
 const MAX_WAITING = 200;
 
 export class Watcher {
-  readonly organizationId: string;
+  readonly familyId: string;
   #waiting: Observed[] = [];
   #omitted = 0;
   #rung = Promise.withResolvers<void>();
 
-  constructor(organizationId: string) {
-    this.organizationId = organizationId;
+  constructor(familyId: string) {
+    this.familyId = familyId;
   }
 
   /** Whether something waits. */
