@@ -9,6 +9,7 @@ import { freshDataDir, pilviEnv, startPilvi, until, type TestPilvi } from "../..
 import { commandLine } from "../../support/pilvi/processes.ts";
 
 const FORMER = "8.0.1";
+const NOTICE = /^These engines lack security fixes: .*\bvalkey 8\.0\.1\b/m;
 const { PILVI_ENGINES_DIR: installed = "" } = pilviEnv("/", 1);
 const valkey = enginesInStore(installed).find(
   ({ name, package: made }) => name === "valkey" && made !== undefined,
@@ -58,6 +59,9 @@ test("a cache keeps its running engine, and moves to a better engine at its next
   const { id } = cache;
   expect(cache.meta.engine).toMatchObject({ name: "valkey", version: FORMER });
   expect(cache.meta.engine?.warning).toContain(`Valkey ${FORMER} lacks security fixes`);
+  await until("the start names the engine", () => NOTICE.test(pilvi.log()));
+  const { stdout } = await pilvi.run("doctor");
+  expect(stdout).toContain(`: Valkey ${FORMER} lacks security fixes of `);
   const client = clientOf(cache);
   await client.set("greeting", "moi");
   client.disconnect();
