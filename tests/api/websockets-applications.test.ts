@@ -260,3 +260,11 @@ test("the spec of a WebSocket cluster has every setting that the server needs", 
     ],
   });
 });
+
+test("a request of a webhook has one event unless batch_enabled is true", async () => {
+  const webhook = { url: "https://example.com/hooks", event_types: ["member_added"] };
+  const webhooks = [webhook, { ...webhook, batch_enabled: true }, { ...webhook, batch_enabled: false }];
+  expect((await change(main, { webhooks })).status).toBe(200);
+  const [application] = (await spec()).applications;
+  expect(application?.webhooks.map(({ isBatched }) => isBatched)).toEqual([false, true, false]);
+});
