@@ -301,15 +301,6 @@ test("a store that is away is 503 with Retry-After, and no detail", async () => 
   await broken.stop();
 });
 
-test("an unexpected failure is 500 without detail", async () => {
-  const broken = await startApi();
-  await broken.db`alter table resource_counts rename to lost`;
-  const response = await broken.request("/api/caches");
-  expect(response.status).toBe(500);
-  expect(await response.text()).not.toContain("lost");
-  await broken.stop();
-});
-
 test("every answer has the security headers", async () => {
   for (const path of ["/", "/docs", "/api/caches", "/api/nothing", "/healthz", "/openapi.json"]) {
     const { headers } = await api.request(path, { token: null });
