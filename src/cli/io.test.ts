@@ -1,24 +1,39 @@
-// The input of a command as a pipe gives it.
+// The input of a command as a pipe gives it, and its output without what a terminal would obey.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-/** What a command reads from these bytes on its input, or how that fails. */
-async function inputOf(bytes: number[]): Promise<string> {
+/** Runs statements on an `io` with these bytes as the input, and returns what they print. */
+async function printed(statements: string, bytes: number[] = []): Promise<{ out: string; err: string }> {
   const script = `
     import { processIo } from ${JSON.stringify(join(import.meta.dirname, "io.ts"))};
-    console.log(await processIo().readInput().catch((error) => error.message));`;
+    const io = processIo();
+    ${statements}`;
   const child = Bun.spawn([process.execPath, "-e", script], {
     stdin: new Uint8Array(bytes),
     stdout: "pipe",
-    stderr: "inherit",
+    stderr: "pipe",
   });
-  return await new Response(child.stdout).text();
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { out, err };
 }
 
+/** What a command reads from these bytes on its input, or how that fails. */
+const inputOf = (bytes: number[]) =>
+  printed("console.log(await io.readInput().catch((error) => error.message));", bytes);
+
 test("the input is text, without the mark that some editors begin it with", async () => {
-  expect(await inputOf([...Buffer.from("\uFEFFmoi €")])).toBe("moi €\n");
+  expect(await inputOf([...Buffer.from("\uFEFFmoi €")])).toEqual({ out: "moi €\n", err: "" });
 });
 
 test("an input that is no text is refused, so that no other characters are stored in its place", async () => {
-  expect(await inputOf([0x61, 0xff, 0x62])).toBe("The input is no text in UTF-8.\n");
+  expect(await inputOf([0x61, 0xff, 0x62])).toEqual({ out: "The input is no text in UTF-8.\n", err: "" });
+});
+
+test("text for people has no escapes, and data for a program is unchanged", async () => {
+  const [name, shown] = ["shop\u001b[2J", String.raw`shop\u001b[2J`];
+  const call = (method: string) => printed(`io.${method}(${JSON.stringify(name)});`);
+  expect(await call("out")).toEqual({ out: shown, err: "" });
+  expect(await call("err")).toEqual({ out: "", err: shown });
+  expect(await call("redraw")).toEqual({ out: "", err: `\r\u001b[K${shown}` });
+  expect(await call("data")).toEqual({ out: name, err: "" });
 });
