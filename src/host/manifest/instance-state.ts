@@ -17,10 +17,10 @@ interface Engines {
 }
 
 /**
- * A notice to the owner of an instance that serves: about users left out, users set again, databases that failed, or
- * the log of its backups.
+ * A notice to the owner of an instance that serves: about users left out, users set again, databases that failed, the
+ * log of its backups, or a use that the host cannot measure.
  */
-export type Notice = "left-out" | "users" | "databases" | "backups";
+export type Notice = "left-out" | "users" | "databases" | "backups" | "idle-probe";
 
 /** The states that an observation can have. */
 export type State = Observation["state"];

@@ -1,6 +1,7 @@
 // Sleep and wake of an instance: the steps, their record in the manifest, and the notices to the gateway.
 import { isDeepStrictEqual } from "node:util";
 import type { Sleep, Wake, WakeReason } from "../../contracts/sleep.ts";
+import { BeyondBounds } from "../../engines/engine-errors.ts";
 import { leftOutSentence, type UserList } from "../../engines/users.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { EdgeUse } from "./edge-use.ts";
@@ -253,14 +254,19 @@ export class SleepCycle {
   /** Suspends an idle instance whose clients no gateway sees, so the host asks the edge or the engine. */
   async checkUse(): Promise<void> {
     const { file, runner, condition, log, onIdle } = this.#parts;
+    const { process } = runner;
     const seconds = idleSecondsBeforeSleep(file.manifest);
-    if (seconds === null || condition.state !== "running" || runner.process === null || !runner.runnable)
-      return;
+    if (seconds === null) return condition.notice("idle-probe", null);
+    if (condition.state !== "running" || process === null || !runner.runnable) return;
     if (this.#edgeUse.isKnown) return this.#edgeUse.allowSleepAfter(seconds) ? onIdle() : undefined;
     try {
       const unusedSeconds = await (this.#idleProbe ??= new IdleProbe()).seconds(runner.runnable);
+      condition.notice("idle-probe", null);
       if (unusedSeconds >= seconds) onIdle();
     } catch (error) {
+      // The instance stays awake until its owner acts. An engine that ends looks as if its answer were too long.
+      if (error instanceof BeyondBounds && runner.process === process)
+        condition.notice("idle-probe", error.message);
       log.debug({ error }, "the engine did not report how it is used");
     }
   }

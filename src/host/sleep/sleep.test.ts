@@ -227,3 +227,22 @@ test("an idle cache that listens by itself is handed over to the gateway", async
   await gateway.until(spec.id, "asleep");
   expect(host.observe(spec.id)).toMatchObject({ state: "asleep" });
 });
+
+test("the owner learns why a cache that listens by itself is never found idle", async () => {
+  const spec = sleepySpec("cache", { sleepAfterSeconds: 1 });
+  const { id } = spec;
+  await host.ensure({ ...spec, exposure: { ...spec.exposure, through: "engine" } });
+  const url = `redis://default:moi@127.0.0.1:${spec.exposure.port}`;
+  const client = new Bun.RedisClient(url, { autoReconnect: false });
+  await client.send("CLIENT", ["SETNAME", "x".repeat(17 * 1024 ** 2)]);
+  await host.ensure(spec);
+  await until("the reason is shown", () => host.observe(id).lastError !== null);
+  expect(host.observe(id)).toMatchObject({
+    state: "running",
+    lastError:
+      "The names that the cache's clients gave themselves are too long, so its users cannot be named.",
+  });
+  client.close();
+  await gateway.until(id, "asleep");
+  expect(host.observe(id)).toMatchObject({ state: "asleep", lastError: null });
+});

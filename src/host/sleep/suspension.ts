@@ -93,6 +93,7 @@ export async function suspend(sleeper: Sleeper, timeouts: SuspendTimeouts): Prom
   else noteAsleep(sleeper);
   await failpoint("host.suspend.stopped");
   sleeper.condition.lastError = null;
+  sleeper.condition.notice("idle-probe", null);
   sleeper.lifecycle.report({ type: "suspended" });
 }
 
