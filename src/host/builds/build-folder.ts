@@ -29,6 +29,7 @@ import {
   keptPath,
   readIfPresent,
   replaceFile,
+  signatureOf,
   syncFile,
   syncFileSystem,
 } from "../../lib/files.ts";
@@ -99,9 +100,21 @@ export function readBuild(folder: BuildFolder): BuildFile | null {
   return text === null || text === "" ? null : readJsonAs(buildFileSchema, text, "The file of the build");
 }
 
-/** Notes the state of a build; a power cut may undo it, after which the build counts as interrupted all the same. */
-export function noteBuild(folder: BuildFolder, content: BuildFile): void {
-  replaceFile(folder.file, JSON.stringify(content), 0o600);
+/**
+ * Notes the state of a build; a power cut may undo it, after which the build counts as interrupted all the same. The
+ * values of an ended build have no use any more, so its file has none.
+ */
+export function noteBuild(folder: BuildFolder, { build, spec }: BuildFile): void {
+  const kept = build.endedAt === null ? spec : { ...spec, variables: {}, secrets: [], steps: [] };
+  replaceFile(folder.file, JSON.stringify({ build, spec: kept }), 0o600);
+}
+
+/** Whether a file of a build still has the values of its spec, although the build has ended. */
+export function hasOldValues(folder: BuildFolder, { build, spec }: BuildFile): boolean {
+  if (build.endedAt === null) return false;
+  if (Object.keys(spec.variables).length + spec.secrets.length + spec.steps.length > 0) return true;
+  // A host that was killed at the end of the build has left the values under the second name.
+  return signatureOf(folder.file) !== signatureOf(keptPath(folder.file));
 }
 
 /**

@@ -69,6 +69,10 @@ test.each(["node", "bun"] as const)("a build on %s installs a package and uses i
   expect(statSync(join(app, "..")).mode & 0o777).toBe(0o750);
 });
 
+function stepWith(command: string) {
+  return { steps: [{ name: "build", command }] };
+}
+
 test("a step that fails ends the build with its name, and leaves no release", async () => {
   const steps = [
     { name: "build", command: "echo before\nfalse\necho after" },
@@ -94,6 +98,27 @@ test("the values of secrets do not appear in the log", async () => {
   expect(await host.texts(build.id)).toContain("key is [secret] and plain-value");
   const file = readFileSync(join(host.dataDir, "builds", build.id, "log.jsonl"), "utf8");
   expect(file).not.toContain("s3cr3t-value");
+});
+
+test("an ended build or command leaves no values of its variables in its folder", async () => {
+  const [built, cancelled, waiting] = ["v4lue-of-a-build", "v4lue-of-a-command", "v4lue-of-a-waiting-build"];
+  const valuesLeft = () =>
+    Bun.spawnSync(["grep", "-rhoE", "v4lue-[a-z-]+", join(host.dataDir, "builds")]).stdout.toString();
+  const { id: release } = await host.build({ ...stepWith("test -n $KEY"), variables: { KEY: built } }, {});
+  await until("the end of the build is kept", () => valuesLeft() === "");
+  const command = { release, ...stepWith("echo begun; sleep 993") };
+  const run = await host.orderTar({ ...command, variables: { KEY: cancelled } }, new Uint8Array());
+  await until("the command begins", async () => (await host.texts(run.id)).includes("begun"));
+  expect(valuesLeft()).toContain(cancelled);
+  await host.host.builds.cancel(run.id);
+  expect(valuesLeft()).toBe("");
+  const running = await host.order(stepWith("echo begun; sleep 993"), {});
+  await until("the build begins", async () => (await host.texts(running.id)).includes("begun"));
+  const { id } = await host.order({ ...stepWith(`echo ${waiting}`), variables: { KEY: waiting } }, {});
+  expect(valuesLeft()).toContain(waiting);
+  await host.host.builds.cancel(id);
+  expect(valuesLeft()).toBe("");
+  await host.host.builds.cancel(running.id);
 });
 
 test("output beyond a megabyte is not kept, and a flood of it ends the build", async () => {

@@ -1,11 +1,13 @@
 // The builds of an earlier host: their groups, and a disk that takes nothing any more.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync } from "node:fs";
 import { ApplicationHost, buildSpec } from "../../../tests/support/applications/host.ts";
+import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { BUILD_VERSION, type Build } from "../../contracts/builds.ts";
+import { keptPath, replaceFile } from "../../lib/files.ts";
 import { findCgroups } from "../os/cgroup-backends.ts";
 import { confineTo } from "../os/cgroup.ts";
-import { buildFolder, noteBuild, type BuildFolder } from "./build-folder.ts";
+import { buildFolder, noteBuild, readBuild, type BuildFolder } from "./build-folder.ts";
 import { groupOf } from "./step-options.ts";
 
 const cgroups = findCgroups("/former-builds");
@@ -19,8 +21,8 @@ beforeEach(() => {
 afterEach(() => host.close());
 
 /** A build as an earlier host has left it. */
-function left(state: Build["state"]): { id: string; folder: BuildFolder } {
-  const spec = buildSpec({ steps: [{ name: "build", command: "true" }] });
+function left(state: Build["state"], value = ""): { id: string; folder: BuildFolder } {
+  const spec = buildSpec({ steps: [{ name: "build", command: "true" }], variables: { KEY: value } });
   const { id, environment } = spec;
   const folder = buildFolder(host.dataDir, id);
   mkdirSync(folder.work, { recursive: true });
@@ -32,13 +34,18 @@ function left(state: Build["state"]): { id: string; folder: BuildFolder } {
     state,
     queuedAt: at,
     startedAt: state === "queued" ? null : at,
-    endedAt: null,
+    endedAt: state === "queued" || state === "running" ? null : at,
     steps: [],
     failure: null,
     isolation: null,
   };
-  noteBuild(folder, { build, spec });
+  replaceFile(folder.file, JSON.stringify({ build, spec }), 0o600);
   return { id, folder };
+}
+
+/** Whether a file below a folder has a value of a variable. */
+function hasValue(path: string): boolean {
+  return Bun.spawnSync(["grep", "--recursive", "--quiet", "v4lue", path]).exitCode === 0;
 }
 
 test("a build whose end cannot be kept does not keep the host from its start, and gives its room back", async () => {
@@ -55,6 +62,20 @@ test("nor does a build that waits and cannot have a log", async () => {
   mkdirSync(folder.log);
   await host.start();
   expect(await host.ended(id)).toMatchObject({ state: "failed" });
+});
+
+test("the values of variables that an earlier host has left in the files of ended builds are deleted", async () => {
+  const { folder } = left("running", "v4lue-of-a-build");
+  const ended = left("failed", "v4lue-of-a-build");
+  const halfDone = left("failed", "v4lue-of-a-build");
+  // The host was killed between both names of the file.
+  const file = readBuild(halfDone.folder);
+  linkSync(halfDone.folder.file, keptPath(halfDone.folder.file));
+  if (file !== null) noteBuild(halfDone.folder, file);
+  await host.start();
+  for (const { path } of [folder, ended.folder, halfDone.folder])
+    await until("the values are deleted", () => !hasValue(path));
+  expect(host.host.builds.observe(ended.id)).toMatchObject({ state: "failed" });
 });
 
 test.skipIf(cgroups === null)(

@@ -5,7 +5,7 @@ import { dissolve } from "../os/cgroup.ts";
 import { buildsDir, releasesDir } from "../os/layout.ts";
 import type { TreeRemover } from "../../lib/tree-removal.ts";
 import { interruption } from "./build-failures.ts";
-import { buildFolder, buildIds, readBuild, readRelease, writeBuild } from "./build-folder.ts";
+import { buildFolder, buildIds, hasOldValues, readBuild, readRelease, writeBuild } from "./build-folder.ts";
 import type { BuildParts } from "./build-run.ts";
 import { groupOf } from "./step-options.ts";
 import { killRest } from "./step-process.ts";
@@ -27,6 +27,26 @@ export async function formerBuilds(parts: Parts, remover: TreeRemover): Promise<
     kept.push(isCutOff ? await interrupted(parts, file) : file);
   }
   return kept;
+}
+
+/**
+ * Takes the values of variables out of the files of ended builds, which an earlier Pilvi kept. The start of the host does
+ * not wait for that.
+ */
+export async function forgetValues(
+  { dataDir, log }: Parts,
+  kept: readonly BuildFile[],
+  isWanted: (id: string) => boolean,
+): Promise<void> {
+  for (const file of kept) {
+    const { id } = file.build;
+    const folder = buildFolder(dataDir, id);
+    try {
+      if (isWanted(id) && hasOldValues(folder, file)) await writeBuild(folder, file);
+    } catch (error) {
+      log.warn({ error, build: id }, "the values of an ended build could not be deleted");
+    }
+  }
 }
 
 function load({ dataDir, log }: Parts, id: string, remover: TreeRemover): BuildFile | null {

@@ -23,7 +23,7 @@ import { BuildQueue, type BegunBuild } from "./build-queue.ts";
 import { BuildStages } from "./build-stage.ts";
 import { BuildRun, type BuildParts } from "./build-run.ts";
 import { Receipts } from "./receipts.ts";
-import { formerBuilds } from "./former-builds.ts";
+import { forgetValues, formerBuilds } from "./former-builds.ts";
 import type { TerminalSession } from "./terminal-session.ts";
 
 /** The most builds that wait; a host that is so far behind takes no more. */
@@ -71,6 +71,7 @@ export class HostBuilds {
     this.#queue.load(kept);
     this.#next();
     await this.#prune();
+    void forgetValues(this.#parts, kept, (id) => !this.#isLeaving && this.#builds.has(id));
   }
 
   /**
