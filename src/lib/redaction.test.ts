@@ -1,6 +1,6 @@
 // What of secrets is left in a text, and how long that takes for values that customers choose.
 import { expect, test } from "bun:test";
-import { redactor } from "./redaction.ts";
+import { partsRedactor, redactor } from "./redaction.ts";
 
 test.each([
   ["a value", ["hush-hush"], "say hush-hush", "say [secret]"],
@@ -14,6 +14,21 @@ test.each([
   ["letters beyond ASCII", ["pässwörd-🔑"], "=pässwörd-🔑=", "=[secret]="],
 ])("%s", (_, secrets, text, shown) => {
   expect(redactor(secrets)(text)).toBe(shown);
+  const inParts = partsRedactor(secrets)();
+  const parts = Array.from(text, (part) => inParts.add(part));
+  expect(parts.join("") + inParts.end()).toBe(shown);
+});
+
+test.each([1, 7, 5_000])("a text in parts of %d characters loses the same values as the whole", (length) => {
+  // The values overlap each other over more than is held back.
+  const secrets = ["abab", "babababa", "x-y-z-".repeat(30)];
+  const text = `${"ab".repeat(9_000)} plain ${"x-y-z-".repeat(1_000)} plain ${"q".repeat(10_000)}abab abab`;
+  const inParts = partsRedactor(secrets)();
+  let shown = "";
+  for (let at = 0; at < text.length; at += length) shown += inParts.add(text.slice(at, at + length));
+  shown += inParts.end();
+  expect(shown).toBe(redactor(secrets)(text));
+  expect(shown).toBe(`[secret] plain [secret] plain ${"q".repeat(10_000)}[secret] [secret]`);
 });
 
 test("a part of a long value, which a log cuts, shows little of it", () => {

@@ -19,6 +19,7 @@ export class WordFinder {
   /** The length of the longest word that ends at a node; 0 for none. */
   readonly #longest: number[] = [0];
 
+  #longestWord = 0;
   /** The keys of `#next` by the depth of their nodes. */
   #keys: number[][] = [];
 
@@ -26,6 +27,11 @@ export class WordFinder {
     for (const word of words) this.#add(word);
     this.#linkEndings();
     this.#keys = [];
+  }
+
+  /** The length of the longest word; 0 when there is none. */
+  get longestWord(): number {
+    return this.#longestWord;
   }
 
   /** The parts of a text that words cover, the first one first. Words that overlap have one part together. */
@@ -54,6 +60,7 @@ export class WordFinder {
       (this.#keys[at] ??= []).push(key);
     }
     this.#longest[node] = word.length;
+    this.#longestWord = Math.max(this.#longestWord, word.length);
   }
 
   /** Goes through the nodes by their depth, since the fallback of a node is less deep. */

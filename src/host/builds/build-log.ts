@@ -8,7 +8,7 @@ import {
   type BuildLogLine,
   type BuildLogSlice,
 } from "../../contracts/builds.ts";
-import { redactor } from "../../lib/redaction.ts";
+import { partsRedactor, type PartsRedactor } from "../../lib/redaction.ts";
 import { readJsonAs } from "../../contracts/read.ts";
 
 /** What a line takes in the file beside its text, so that short lines count as well. */
@@ -23,19 +23,29 @@ const SLICE_BYTES = 1024 ** 2;
 export class BuildLogWriter {
   readonly #path: string;
   #fd: number | null = null;
-  /** The text without secrets. */
-  readonly redacted: (text: string) => string;
+  readonly #redactor: () => PartsRedactor;
 
   /** @param secrets values that never appear; the lines of a value are secret by themselves. */
   constructor(path: string, secrets: readonly string[]) {
     this.#path = path;
-    this.redacted = redactor(secrets);
+    this.#redactor = partsRedactor(secrets);
   }
 
-  /** Writes lines of a step, in one go. @throws when the disk does not take them. */
-  write(step: string, ...texts: string[]): void {
+  /** Cuts the secrets out of an output that comes in parts. */
+  redactor(): PartsRedactor {
+    return this.#redactor();
+  }
+
+  /** Writes a message as a line of a step. @throws when the disk does not take it. */
+  write(step: string, message: string): void {
+    const redactor = this.#redactor();
+    this.writeRedacted(step, [redactor.add(message) + redactor.end()]);
+  }
+
+  /** Writes lines of a step without secrets, in one go. @throws when the disk does not take them. */
+  writeRedacted(step: string, texts: readonly string[]): void {
     const at = new Date().toISOString();
-    this.#append(texts.map((text) => ({ at, step, text: this.redacted(text) })));
+    this.#append(texts.map((text) => ({ at, step, text })));
   }
 
   /** Notes that the further output of a step is not kept. */
@@ -56,16 +66,20 @@ export class BuildLogWriter {
 
 /** Cuts the output of a step into lines, up to its bound. */
 export class StepOutput {
-  readonly #write: (texts: string[]) => void;
+  readonly #write: (texts: readonly string[]) => void;
   readonly #cut: () => void;
   readonly #decoder = new TextDecoder();
+  /** Comes before every cut, which would make two halves of a secret that nothing recognizes. */
+  readonly #redactor: PartsRedactor;
+  /** The beginning of a line whose end has not come, without secrets. */
   #rest = "";
   #kept = 0;
   #received = 0;
   #isCut = false;
 
-  constructor(log: Pick<BuildLogWriter, "write" | "cut">, step: string) {
-    this.#write = (texts) => log.write(step, ...texts);
+  constructor(log: Pick<BuildLogWriter, "redactor" | "writeRedacted" | "cut">, step: string) {
+    this.#redactor = log.redactor();
+    this.#write = (texts) => log.writeRedacted(step, texts);
     this.#cut = () => log.cut(step);
   }
 
@@ -77,8 +91,10 @@ export class StepOutput {
   take(bytes: Uint8Array): void {
     this.#received += bytes.length;
     if (this.#isCut) return;
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
-    this.#rest = lines.pop() ?? "";
+    const parts = this.#decoder.decode(bytes, { stream: true }).split("\n");
+    const begun = parts.pop() ?? "";
+    const lines = parts.map((part) => this.#lineTo(part));
+    this.#rest += this.#redactor.add(begun);
     while (this.#rest.length > MAX_LINE_CHARACTERS) {
       lines.push(this.#rest.slice(0, MAX_LINE_CHARACTERS));
       this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
@@ -87,8 +103,15 @@ export class StepOutput {
   }
 
   end(): void {
-    if (this.#rest !== "") this.#keep([this.#rest]);
+    const last = this.#lineTo("");
+    if (last !== "") this.#keep([last]);
+  }
+
+  /** The line that ends with this part. */
+  #lineTo(part: string): string {
+    const line = this.#rest + this.#redactor.add(part) + this.#redactor.end();
     this.#rest = "";
+    return line;
   }
 
   #keep(lines: readonly string[]): void {

@@ -1,0 +1,73 @@
+// Secrets at the places where the log of a build cuts lines that are too long.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BuildLogWriter, StepOutput } from "./build-log.ts";
+
+/** No eight characters of these stand in them twice, or in the rest of the output. */
+const SHORT = "tok-5e9a1c7d3b8f2046-wq";
+const LONG = Array.from({ length: 40 }, (_, index) => `k${String(index * 7919).padStart(6, "0")}`).join("-");
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pilvi-log-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The log of a step whose output comes in chunks of so many bytes. */
+function logOf(output: string, chunkBytes: number, secrets: string[]): string {
+  const path = join(folder, "log.jsonl");
+  rmSync(path, { force: true });
+  const log = new BuildLogWriter(path, secrets);
+  const step = new StepOutput(log, "build");
+  const bytes = Buffer.from(output);
+  for (let at = 0; at < bytes.length; at += chunkBytes) step.take(bytes.subarray(at, at + chunkBytes));
+  step.end();
+  log.close();
+  return readFileSync(path, "utf8");
+}
+
+/** The parts of eight characters of a value that a log shows. */
+function shownOf(value: string, log: string): string[] {
+  const parts = Array.from({ length: value.length - 7 }, (_, at) => value.slice(at, at + 8));
+  return parts.filter((part) => log.includes(part));
+}
+
+test.each([
+  ["a value", SHORT],
+  ["a long value", LONG],
+])("%s that lies across the cut of a line is not in the log", (_what, value) => {
+  const first = 4_096 - value.length - 4;
+  for (let offset = first; offset <= 4_100; offset += 1) {
+    for (const end of ["\n", ` and ${"y".repeat(9_000)}\n`, ""]) {
+      const output = `${"x".repeat(offset)}${value}${end}`;
+      for (const chunkBytes of [output.length, 1_000]) {
+        const log = logOf(output, chunkBytes, [value, "another-value"]);
+        expect([offset, end.length, chunkBytes, shownOf(value, log)]).toEqual([
+          offset,
+          end.length,
+          chunkBytes,
+          [],
+        ]);
+      }
+    }
+  }
+});
+
+test("a value with a carriage return in it is not in the log", () => {
+  const value = "first-half\rsecond-half";
+  expect(logOf(`say ${value}\n`, 1_000, [value])).toContain('"text":"say [secret]"');
+});
+
+test("an unfinished line is shown in parts, with all that is no secret", () => {
+  const log = logOf(`${"x".repeat(5_000)}${SHORT}${"y".repeat(5_000)}`, 100, [SHORT]);
+  const texts = log
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { text: string }).text);
+  expect(texts.join("")).toBe(`${"x".repeat(5_000)}[secret]${"y".repeat(5_000)}`);
+  expect(Math.max(...texts.map(({ length }) => length))).toBe(4_096);
+});
