@@ -12,6 +12,7 @@ import { readJsonAs } from "../../../contracts/read.ts";
 import {
   clientFrameSchema,
   hostFrameSchema,
+  MAX_CLIENT_FRAME,
   TERMINAL_WINDOW,
   type TerminalEnd,
   type TerminalSize,
@@ -28,7 +29,7 @@ const [CHECK_MS, UNCHECKED_MS] = [2_000, 15_000];
 /** The pause before the host is asked again for a command that does not run yet, at first and later. */
 const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [25, 500];
 
-/** So many early frames become one. */
+/** So many early frames become one; many small frames would take more memory than their bytes. */
 const MAX_EARLY_FRAMES = 64;
 
 type Driver = ServedHost["driver"];
@@ -143,8 +144,15 @@ export class TerminalRelay implements SocketHandler {
     if (this.#isEnded) host.close();
     this.#host = host;
     if (size !== this.#size) this.#toHost(JSON.stringify(this.#size));
-    for (const frame of this.#early.splice(0)) this.#toHost(frame);
+    this.#sendEarly();
     return true;
+  }
+
+  /** The host takes no larger frames than a client may send. */
+  #sendEarly(): void {
+    const bytes = Buffer.concat(this.#early.splice(0));
+    for (let at = 0; at < bytes.length; at += MAX_CLIENT_FRAME)
+      this.#toHost(bytes.subarray(at, at + MAX_CLIENT_FRAME));
   }
 
   #fromHost(frame: string | Uint8Array): void {
