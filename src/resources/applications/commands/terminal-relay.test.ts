@@ -51,6 +51,33 @@ function stage() {
   };
 }
 
+test("of many changes of the size at once, the host gets few, and the last of them", async () => {
+  const { relay, toHost, closings, run } = stage();
+  await run();
+  const resize = (columns: number) => relay.received(JSON.stringify({ columns, rows: 24 }));
+  for (let columns = 1; columns <= 999; columns += 1) resize(columns);
+  resize(100);
+  const last = JSON.stringify({ columns: 100, rows: 24 });
+  await until("the last size has come", () => toHost.at(-1) === last);
+  expect(toHost.length).toBeLessThan(5);
+  expect(closings).toEqual([]);
+});
+
+test("a size that the window has already is not sent again", async () => {
+  const { relay, toHost, run } = stage();
+  await run();
+  for (let count = 0; count < 100; count += 1) relay.received(JSON.stringify({ columns: 80, rows: 24 }));
+  relay.received(Buffer.from("x"));
+  expect(toHost.slice(1)).toEqual([Buffer.from("x")]);
+});
+
+test("a client that sends far more frames than anyone needs is closed", async () => {
+  const { relay, closings, run } = stage();
+  await run();
+  for (let count = 0; count < 10_000; count += 1) relay.received(JSON.stringify({ acknowledged: 1 }));
+  expect(closings).toEqual(["Too many frames came at once."]);
+});
+
 test("many early frames reach the host in frames that it takes", async () => {
   const { relay, toHost, closings, run } = stage();
   const sent = Array.from({ length: 250 }, (_, index) => Buffer.alloc(1_024, index));

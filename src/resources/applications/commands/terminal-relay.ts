@@ -19,9 +19,7 @@ import {
 } from "../../../contracts/terminal.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import type { CommandRow } from "./store.ts";
-
-/** A person or a paste makes far fewer frames, and acknowledgements of the fastest output do. */
-const MAX_FRAMES_PER_SECOND = 4_000;
+import { ClientPace, WindowSize } from "./terminal-pace.ts";
 
 /** How often the rights of the client are checked, and for how long they hold while the store does not answer. */
 const [CHECK_MS, UNCHECKED_MS] = [2_000, 15_000];
@@ -55,14 +53,18 @@ export interface RelayOptions {
 
 export class TerminalRelay implements SocketHandler {
   readonly #options: RelayOptions;
-  #size: TerminalSize;
+  readonly #size: WindowSize;
+  readonly #pace = new ClientPace((to, acknowledged) => {
+    if (to === "client") return this.#socket?.send(JSON.stringify({ acknowledged }));
+    // No more was ever under way, so the host sees that a client acknowledges too much.
+    this.#toHost(JSON.stringify({ acknowledged: Math.min(acknowledged, 2 * TERMINAL_WINDOW) }));
+  });
   #socket: ClientSocket | null = null;
   #host: HostTerminal | null = null;
   /** Input that has come before the host has the terminal. */
   #early: Uint8Array[] = [];
   /** Bytes of input that the host has not acknowledged. */
   #unacknowledged = 0;
-  #frames = { second: 0, count: 0 };
   #allowedAtMs = performance.now();
   #checks: ReturnType<typeof setInterval> | undefined;
   #isChecking = false;
@@ -70,7 +72,7 @@ export class TerminalRelay implements SocketHandler {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#size = options.size;
+    this.#size = new WindowSize(options.size, (size) => this.#toHost(JSON.stringify(size)));
   }
 
   opened(socket: ClientSocket): void {
@@ -86,7 +88,7 @@ export class TerminalRelay implements SocketHandler {
 
   received(frame: string | Uint8Array): void {
     if (this.#isEnded) return;
-    if (this.#isFlood()) return this.#end(REFUSED, "Too many frames came at once.");
+    if (!this.#pace.take()) return this.#end(REFUSED, "Too many frames came at once.");
     if (typeof frame === "string") return this.#control(frame);
     this.#unacknowledged += frame.length;
     if (this.#unacknowledged > TERMINAL_WINDOW)
@@ -108,8 +110,8 @@ export class TerminalRelay implements SocketHandler {
   #control(text: string): void {
     const frame = readOrNull(clientFrameSchema, text);
     if (frame === null) return this.#end(REFUSED, "A text frame is not as documented.");
-    if ("columns" in frame) this.#size = frame;
-    this.#toHost(text);
+    if ("columns" in frame) this.#size.change(frame);
+    else if (this.#host !== null) this.#pace.acknowledge("host", frame.acknowledged);
   }
 
   #toHost(frame: string | Uint8Array): void {
@@ -138,12 +140,15 @@ export class TerminalRelay implements SocketHandler {
       received: (frame: string | Uint8Array) => this.#fromHost(frame),
       closed: () => this.#end(FAILED, "The connection to the host was lost."),
     };
-    const size = this.#size;
+    const size = this.#size.latest;
     const host = await driver.openTerminal(id, size, events).catch(() => null);
     if (host === null) return false;
-    if (this.#isEnded) host.close();
     this.#host = host;
-    if (size !== this.#size) this.#toHost(JSON.stringify(this.#size));
+    if (this.#isEnded) {
+      host.close();
+      return true;
+    }
+    this.#size.opened(size);
     this.#sendEarly();
     return true;
   }
@@ -161,8 +166,9 @@ export class TerminalRelay implements SocketHandler {
     const said = readOrNull(hostFrameSchema, frame);
     if (said === null) return this.#end(FAILED, "The host sent a frame that is not as agreed.");
     if ("exit_code" in said) return this.#endWith(said);
-    if ("acknowledged" in said) this.#unacknowledged -= said.acknowledged;
-    this.#socket?.send(frame);
+    if (!("acknowledged" in said)) return this.#socket?.send(frame);
+    this.#unacknowledged -= said.acknowledged;
+    this.#pace.acknowledge("client", said.acknowledged);
   }
 
   async #check(): Promise<void> {
@@ -177,13 +183,6 @@ export class TerminalRelay implements SocketHandler {
     if (isAllowed === true) this.#allowedAtMs = performance.now();
   }
 
-  #isFlood(): boolean {
-    const second = Math.floor(performance.now() / 1_000);
-    const count = second === this.#frames.second ? this.#frames.count + 1 : 1;
-    this.#frames = { second, count };
-    return count > MAX_FRAMES_PER_SECOND;
-  }
-
   readonly #leave = () => this.#end(GOING_AWAY, "Pilvi is being restarted.");
 
   #endWith(end: TerminalEnd): void {
@@ -196,6 +195,8 @@ export class TerminalRelay implements SocketHandler {
     if (this.#isEnded) return;
     this.#isEnded = true;
     clearInterval(this.#checks);
+    this.#pace.end();
+    this.#size.end();
     this.#options.closing.removeEventListener("abort", this.#leave);
     this.#early = [];
     this.#host?.close();
