@@ -34,6 +34,8 @@ export interface StepTerminal {
   slave: number;
   /** The step has that. */
   started(): void;
+  /** The step has ended by itself or was killed, so nothing can cut it off any more. */
+  exited(): void;
   /** Resolves when the client has the last output, or takes no more of it. */
   drained(): Promise<void>;
 }
@@ -80,6 +82,7 @@ export async function runStep(options: StepOptions, signal: AbortSignal): Promis
     await child.stdin.end();
     const endOfOutput = takeOutput(child, options, signal);
     const code = await child.exited;
+    terminal?.exited();
     // What a step leaves running, and what would keep its output open, ends with the step.
     await killRest(options);
     await endOfOutput();

@@ -59,6 +59,8 @@ export class TerminalSession {
   /** Why it ends before its program; null as long as it does not. */
   #failure: Failure | null = null;
   #isClosed = false;
+  /** Whether the program has ended, so that its exit code says how. */
+  #hasExited = false;
 
   /** @param stop kills the command. */
   constructor(stop: (failure: Failure) => void, times: TerminalTimes = {}) {
@@ -114,7 +116,12 @@ export class TerminalSession {
     const idle = `Nothing was typed or shown for ${IDLE_MINUTES} minutes, so the command was ended.`;
     this.#idle = setTimeout(() => this.#hangUp(idle), this.#times.idleMs);
     void this.#pump(pty);
-    return { slave: pty.slave, started: () => pty.started(), drained: () => this.#drainedInTime() };
+    return {
+      slave: pty.slave,
+      started: () => pty.started(),
+      exited: () => (this.#hasExited = true),
+      drained: () => this.#drainedInTime(),
+    };
   }
 
   /** Resolves when the client has the last output, or takes no more of it. */
@@ -184,6 +191,7 @@ export class TerminalSession {
   /** The program gets SIGHUP, and is killed when it goes on. */
   #hangUp(message: string): void {
     if (this.#isClosed) return;
+    if (this.#hasExited) return void this.#close();
     const failure: Failure = { code: "terminal", message };
     this.#failure = failure;
     this.#attached.resolve();

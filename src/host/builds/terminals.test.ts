@@ -1,5 +1,6 @@
 // Terminals of commands: a session of their own with keys, sizes and an exit code, and nothing without its client.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ApplicationHost, buildSpec, testId } from "../../../tests/support/applications/host.ts";
 import { sandboxByLandlock } from "../../../tests/support/applications/landlock.ts";
@@ -147,6 +148,24 @@ test("a terminal has one client, which ends the command when it goes", async () 
   expect(build.failure).toMatchObject({ code: "terminal", message: expect.stringContaining("was lost") });
   expect(processes("^sleep 984")).toBe("");
   await expect(TerminalClient.open(driver, id)).rejects.toThrow("cannot be opened");
+});
+
+test("a command that has ended by itself succeeds, also when its client does not wait for the last output", async () => {
+  const bytes = TERMINAL_WINDOW + 1_000;
+  const terminal = await open(
+    `stty raw -echo; echo ready; head -c 1 > /dev/null; head -c ${bytes} /dev/zero`,
+  );
+  await terminal.shows("ready");
+  terminal.isReading = false;
+  const pid = Bun.spawnSync(["pgrep", "-f", "-P", String(process.pid), terminal.id])
+    .stdout.toString()
+    .trim();
+  expect(pid).toMatch(/^\d+$/);
+  terminal.type("x");
+  await until("the command has ended", () => !existsSync(`/proc/${pid}`));
+  expect(host.host.builds.observe(terminal.id)?.endedAt).toBeNull();
+  terminal.close();
+  expect(await host.ended(terminal.id)).toMatchObject({ state: "succeeded", failure: null });
 });
 
 test("a frame that is not as agreed ends the command", async () => {
