@@ -69,8 +69,8 @@ export const hostMessageSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("entry"),
     entry: entrySchema,
-    /** Whether it is the answer to `users`. */
-    isAnswer: z.exactOptional(z.literal(true)),
+    /** The question of the latest `users` that it answers, whose answer may be late; left out when it answers none. */
+    question,
   }),
   /** The gateway must give up the address, and answer `released` when it no longer listens there. */
   z.strictObject({ type: z.literal("gone"), id }),
@@ -122,7 +122,7 @@ export const gatewayMessageSchema = z.discriminatedUnion("type", [
     counts: z.record(id, z.int().check(z.nonnegative())),
   }),
   /** The gateway's users may be out of date; the host answers with an `entry`. */
-  z.strictObject({ type: z.literal("users"), id }),
+  z.strictObject({ type: z.literal("users"), id, question: z.int() }),
   /** The IP address of each session's client, in the order of the question; null where the gateway knows none. */
   z.strictObject({
     type: z.literal("addresses"),

@@ -10,7 +10,7 @@ const HOST_API = "/v5";
 const KEEPER_API = "/v1";
 
 /** The link between the host and the gateway. */
-export const GATEWAY_LINK_VERSION = 2;
+export const GATEWAY_LINK_VERSION = 3;
 
 /**
  * The passing of the sockets of addresses: between the host and the gateway, and between the host and `pilvi up`. A

@@ -272,7 +272,7 @@ export class Host {
       wake: (id) => of(id)?.wake(),
       woken: (id, wake) => of(id)?.sleep.woken(wake),
       idle: (id) => of(id)?.idle(),
-      users: (id) => of(id)?.sleep.refreshUsers(),
+      users: (id, question) => of(id)?.sleep.refreshUsers(question),
       addresses: this.#addresses,
     });
   }

@@ -133,7 +133,7 @@ export class Gateway {
       case "synced":
         return this.#synced();
       case "entry":
-        return this.#take(message.entry, message.isAnswer === true);
+        return this.#take(message.entry, message.question);
       case "gone":
         this.#release(message.id);
         return this.#send({ type: "released", id: message.id });
@@ -180,11 +180,11 @@ export class Gateway {
     this.#ready();
   }
 
-  #take(entry: Route, isAnswer: boolean): void {
+  #take(entry: Route, question: number | undefined): void {
     const route = this.#routes.get(entry.id);
     if (route === undefined) return this.#open(entry);
     const { address, port } = route.backend.entry;
-    route.backend.update(entry, isAnswer);
+    route.backend.update(entry, question);
     if (address === entry.address && port === entry.port) return;
     for (const client of outOfReach(route.clients, entry.address)) client.end();
   }

@@ -77,7 +77,8 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#waiters = new Waiters(pool.timers);
     this.#waking = new Waking(pool.timers, entry, send);
     const known = () => this.#entry.users.length;
-    this.#users = new UsersRefresh(pool.timers, known, () => send({ type: "users", id: entry.id }));
+    const ask = (question: number) => send({ type: "users", id: entry.id, question });
+    this.#users = new UsersRefresh(pool.timers, known, ask);
     this.#idleTimer = new IdleTimer(pool.timers, () => send({ type: "idle", id: entry.id }));
     this.#idleTimer.watch(entry);
   }
@@ -96,8 +97,8 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     return this.#begun.size < MAX_BEGUN + MAX_QUESTIONS ? "question" : "none";
   }
 
-  /** Takes the route as the host knows it. @param isAnswer whether it answers a question for the users. */
-  update(entry: Route, isAnswer = true): void {
+  /** Takes the route as the host knows it. @param question the question for the users that it answers. */
+  update(entry: Route, question?: number): void {
     const hasOtherUsers = !Bun.deepEquals(entry.users, this.#entry.users);
     this.#entry = entry;
     if (hasOtherUsers) this.parked.endOver();
@@ -108,7 +109,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     }
     this.#waking.update(entry);
     this.#idleTimer.watch(entry);
-    if (isAnswer) this.#users.answered();
+    if (question !== undefined) this.#users.answered(question);
     this.#waiters.wakeAll();
   }
 
@@ -116,7 +117,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   remind(): void {
     this.#waking.askAnew();
     // The question for the users went over the lost link; the new link has brought the host's present routes.
-    this.#users.answered();
+    this.#users.end();
     this.#waiters.wakeAll();
   }
 
@@ -161,7 +162,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#disconnection?.cancel();
     this.#idleTimer.stop();
     this.#waking.close();
-    this.#users.answered();
+    this.#users.end();
     this.#waiters.wakeAll();
   }
 

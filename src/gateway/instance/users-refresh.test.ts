@@ -10,12 +10,16 @@ function stage(known = 1) {
   const users = new UsersRefresh(
     timers,
     () => known,
-    () => questions++,
+    (question) => {
+      questions = question;
+    },
   );
   const received: string[] = [];
   const ask = (name: string) => void users.ask().then(() => received.push(name));
   return {
     users,
+    /** The host answers the latest question. */
+    answer: () => users.answered(questions),
     ask,
     received,
     questions: () => questions,
@@ -29,24 +33,24 @@ function stage(known = 1) {
 }
 
 test("a question asked while another is with the host gets the answer to the next one", async () => {
-  const { users, ask, received, questions, pass } = stage();
+  const { answer, ask, received, questions, pass } = stage();
   ask("first");
   ask("second");
   ask("third");
   expect(questions()).toBe(1);
-  users.answered();
+  answer();
   await pass(0);
   expect([received, questions()]).toEqual([["first"], 2]);
-  users.answered();
+  answer();
   await pass(0);
   expect([received, questions()]).toEqual([["first", "second", "third"], 2]);
 });
 
 test("a question asked while another waits for its turn shares that one", async () => {
-  const { users, ask, received, questions, pass } = stage();
+  const { answer, ask, received, questions, pass } = stage();
   for (let count = 0; count < 10; count++) {
     ask("early");
-    users.answered();
+    answer();
     await pass(0);
   }
   ask("one");
@@ -54,16 +58,16 @@ test("a question asked while another waits for its turn shares that one", async 
   expect(questions()).toBe(10);
   await pass(200);
   expect(questions()).toBe(11);
-  users.answered();
+  answer();
   await pass(0);
   expect(received.slice(10)).toEqual(["one", "other"]);
 });
 
 test("the users of an instance with many are asked for more seldom", async () => {
-  const { users, ask, questions, pass } = stage(2_000);
+  const { answer, ask, questions, pass } = stage(2_000);
   for (let count = 0; count < 2; count++) {
     ask("one");
-    users.answered();
+    answer();
     await pass(0);
   }
   expect(questions()).toBe(2);
@@ -81,4 +85,18 @@ test("a question that the host does not answer ends after two seconds", async ()
   expect(received).toEqual([]);
   await pass(1);
   expect(received).toEqual(["one"]);
+});
+
+test("the late answer to a question whose time was over does not answer the next one", async () => {
+  const { users, answer, ask, received, questions, pass } = stage();
+  ask("early");
+  await pass(2_000);
+  ask("late");
+  expect([received, questions()]).toEqual([["early"], 2]);
+  users.answered(1);
+  await pass(0);
+  expect(received).toEqual(["early"]);
+  answer();
+  await pass(0);
+  expect(received).toEqual(["early", "late"]);
 });

@@ -12,8 +12,10 @@ const TIMEOUT_MS = 2_000;
 export class UsersRefresh {
   readonly #timers: Timers;
   readonly #known: () => number;
-  readonly #send: () => void;
+  readonly #send: (question: number) => void;
   #answer: PromiseWithResolvers<void> | null = null;
+  /** The number of the question behind `#answer`, or of the latest one. */
+  #question = 0;
   /** Whether the question behind `#answer` has been sent to the host. */
   #isSent = false;
   /** The question that follows `#answer`. */
@@ -24,9 +26,9 @@ export class UsersRefresh {
 
   /**
    * @param known how many users the gateway knows.
-   * @param send asks the host.
+   * @param send asks the host the question of this number.
    */
-  constructor(timers: Timers, known: () => number, send: () => void) {
+  constructor(timers: Timers, known: () => number, send: (question: number) => void) {
     this.#timers = timers;
     this.#known = known;
     this.#send = send;
@@ -44,8 +46,13 @@ export class UsersRefresh {
     }));
   }
 
-  /** The host has sent the users, or never will. */
-  answered(): void {
+  /** The host has answered a question, which may be an earlier one whose time was over. */
+  answered(question: number): void {
+    if (question === this.#question) this.end();
+  }
+
+  /** The question has its answer, or will have none. */
+  end(): void {
     this.#timeout?.cancel();
     const answer = this.#answer;
     this.#answer = null;
@@ -55,14 +62,15 @@ export class UsersRefresh {
   #begin(): Promise<void> {
     const answer = Promise.withResolvers<void>();
     this.#answer = answer;
+    this.#question += 1;
     this.#isSent = false;
     const send = () => {
       if (this.#answer !== answer) return;
       this.#isSent = true;
-      this.#send();
+      this.#send(this.#question);
     };
     const waitMs = this.#waitMs();
-    this.#timeout = this.#timers.after(waitMs + TIMEOUT_MS, () => this.answered());
+    this.#timeout = this.#timers.after(waitMs + TIMEOUT_MS, () => this.end());
     if (waitMs === 0) send();
     else this.#timers.after(waitMs, send);
     return answer.promise;

@@ -215,7 +215,7 @@ test("a wake report that cannot be recorded does not end the connection to the g
   const spansMs = { accept: 1, auth: 2, start: 3, ready: 4, login: 5 };
   gateway.send({ type: "woken", id: spec.id, wake: { at, reason: REASON, spansMs } });
   const received = gateway.received.length;
-  gateway.send({ type: "users", id: spec.id });
+  gateway.send({ type: "users", id: spec.id, question: 1 });
   await until("the host answers", () => gateway.received.length > received);
   expect(gateway.isConnected).toBe(true);
   unblock();

@@ -22,6 +22,13 @@ interface ConnectionEvents {
   said(line: string): void;
 }
 
+/** A line that the kernel has not taken. */
+interface WaitingLine {
+  text: string;
+  /** The question of the gateway that it answers. */
+  question?: number | undefined;
+}
+
 export class GatewayConnection {
   readonly #socket: Socket<unknown>;
   readonly #events: ConnectionEvents;
@@ -30,7 +37,7 @@ export class GatewayConnection {
   /** The bytes that the kernel takes next. */
   #unsent: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   /** The lines after them. Only the latest entry of an instance waits, so a slow gateway costs bounded memory. */
-  readonly #waiting = new Map<string, { text: string; isAnswer: boolean }>();
+  readonly #waiting = new Map<string, WaitingLine>();
   #sent = 0;
 
   constructor(socket: Socket<unknown>, events: ConnectionEvents) {
@@ -46,20 +53,20 @@ export class GatewayConnection {
   }
 
   send(message: Exclude<HostMessage, { type: "entry" }>): void {
-    this.#enqueue(`message ${this.#sent++}`, { text: JSON.stringify(message), isAnswer: false });
+    this.#enqueue(`message ${this.#sent++}`, { text: JSON.stringify(message) });
   }
 
   /**
    * @param text the entry of an instance, as JSON.
-   * @param isAnswer whether the gateway waits for it.
+   * @param question the question of the gateway that it answers.
    */
-  sendEntry(id: string, text: string, isAnswer = false): void {
+  sendEntry(id: string, text: string, question?: number): void {
     const key = `entry ${id}`;
-    const isAwaited = isAnswer || this.#waiting.get(key)?.isAnswer === true;
+    const answered = question ?? this.#waiting.get(key)?.question;
     // The entry moves to the end, behind messages that precede its latest state.
     this.#waiting.delete(key);
-    const line = `{"type":"entry","entry":${text}${isAwaited ? ',"isAnswer":true' : ""}}`;
-    this.#enqueue(key, { text: line, isAnswer: isAwaited });
+    const line = `{"type":"entry","entry":${text}${answered === undefined ? "" : `,"question":${answered}`}}`;
+    this.#enqueue(key, { text: line, question: answered });
   }
 
   /** Sends as much as the kernel takes. */
@@ -100,7 +107,7 @@ export class GatewayConnection {
     this.#events.greeted();
   }
 
-  #enqueue(key: string, line: { text: string; isAnswer: boolean }): void {
+  #enqueue(key: string, line: WaitingLine): void {
     this.#waiting.set(key, line);
     this.flush();
     if (this.#waiting.size > MAX_WAITING_LINES) this.end();

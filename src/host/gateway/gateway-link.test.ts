@@ -29,7 +29,7 @@ beforeEach(() => {
       if (id === "faulty") throw new Error("there is a fault in this");
       events.push(`idle ${id}`);
     },
-    users: (id) => events.push(`users ${id}`),
+    users: (id, question) => events.push(`users ${id} ${question}`),
     addresses: {
       expect: () => exchanges.push("expect"),
       meet: () => exchanges.push("meet"),
@@ -73,17 +73,17 @@ test("a new gateway gets all entries first, and then each change once", async ()
   ]);
   link.publish(entry("a"));
   link.publish(entry("a", "asleep"));
-  link.publish(entry("a", "asleep"), true);
+  link.publish(entry("a", "asleep"), 7);
   await until("the route is sent", () => gateway.received.length >= 6);
   const asleep = { type: "entry", entry: entry("a", "asleep") } as const;
-  expect(gateway.received.slice(4)).toEqual([asleep, { ...asleep, isAnswer: true }]);
+  expect(gateway.received.slice(4)).toEqual([asleep, { ...asleep, question: 7 }]);
   gateway.close();
 });
 
 test("the link reads lines that come in pieces, and several lines at once", async () => {
   const gateway = await TestGateway.connect(dataDir);
   const messages = [
-    { type: "users", id: "a" },
+    { type: "users", id: "a", question: 7 },
     { type: "wake", id: "å", reason: REASON },
     { type: "idle", id: "b" },
   ];
@@ -93,7 +93,7 @@ test("the link reads lines that come in pieces, and several lines at once", asyn
   await until("the first piece was read", () => events.length === 1);
   gateway.sendBytes(bytes.subarray(cut));
   await until("both messages are received", () => events.length === 3);
-  expect(events).toEqual(["users a", `wake å ${REASON.user}`, "idle b"]);
+  expect(events).toEqual(["users a 7", `wake å ${REASON.user}`, "idle b"]);
   gateway.close();
 });
 

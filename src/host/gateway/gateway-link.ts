@@ -30,7 +30,7 @@ export interface GatewayEvents {
   wake(id: string, reason: WakeReason): void;
   woken(id: string, wake: Wake): void;
   idle(id: string): void;
-  users(id: string): void;
+  users(id: string, question: number): void;
   /** Exchanges sockets with the gateway. */
   addresses: GatewayAddresses;
 }
@@ -111,17 +111,17 @@ export class GatewayLink {
 
   /**
    * Sends the route of an instance, unless it has not changed.
-   * @param isAnswer whether the gateway waits for it, and gets it even if it has not changed.
+   * @param question the question of the gateway that it answers, even if it has not changed.
    */
-  publish(entry: Route, isAnswer = false): void {
+  publish(entry: Route, question?: number): void {
     const text = JSON.stringify(entry);
     if (Buffer.byteLength(text) > MAX_ENTRY_BYTES) {
       this.#log.error({ instance: entry.id }, "an entry is too long for the gateway and was left out");
       return;
     }
-    if (!isAnswer && this.#entries.get(entry.id) === text) return;
+    if (question === undefined && this.#entries.get(entry.id) === text) return;
     this.#entries.set(entry.id, text);
-    this.#gateway?.sendEntry(entry.id, text, isAnswer);
+    this.#gateway?.sendEntry(entry.id, text, question);
   }
 
   /** How many clients have logged in at the gateway; undefined for an instance that is not behind it. */
@@ -282,8 +282,9 @@ export class GatewayLink {
       case "addresses":
         return this.#addresses.answered(message.question, message.addresses);
       case "idle":
+        return events.idle(message.id);
       case "users":
-        return events[message.type](message.id);
+        return events.users(message.id, message.question);
       default:
         return this.#answered(message);
     }

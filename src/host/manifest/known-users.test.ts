@@ -23,6 +23,30 @@ test("the engine's users are read again after an earlier read", async () => {
   expect(seen.answers).toBe(3);
 });
 
+test("a read answers the latest question from before its beginning, and no question twice", async () => {
+  const answered: (number | undefined)[] = [];
+  const begun = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<null>();
+  let reads = 0;
+  const users = new KnownUsers({
+    ask() {
+      begun.resolve();
+      reads += 1;
+      return reads === 1 ? first.promise : Promise.resolve(null);
+    },
+    own: () => [],
+    onAnswer: (question) => answered.push(question),
+    onLeftOut: () => undefined,
+  });
+  const both = [users.refresh(1), users.refresh(2), users.refresh()];
+  await begun.promise;
+  await users.refresh(3);
+  first.resolve(null);
+  await Promise.all(both);
+  await users.refresh();
+  expect(answered).toEqual([3, 2, undefined]);
+});
+
 test("concurrent refreshes share one read and one answer", async () => {
   const { seen, users } = countedUsers();
   for (const asked of [1, 2]) {

@@ -11,8 +11,8 @@ interface KnownUsersParts {
   ask(): Promise<UserList | null>;
   /** The users of the spec. */
   own(): InstanceUser[];
-  /** Called after each read, successful or not. */
-  onAnswer(): void;
+  /** Called after each read, successful or not. @param question the latest question that came before the read began. */
+  onAnswer(question: number | undefined): void;
   /** Called at each update with the number of users that the bounds leave out. */
   onLeftOut(leftOut: number): void;
 }
@@ -21,6 +21,8 @@ export class KnownUsers {
   readonly #parts: KnownUsersParts;
   #list: InstanceUser[] = [];
   #asking: Promise<void> | null = null;
+  /** The question that the next read answers. */
+  #question: number | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: KnownUsersParts) {
@@ -39,8 +41,9 @@ export class KnownUsers {
     return kept;
   }
 
-  /** Reads the users from the engine. Requests before the read begins share it. */
-  refresh(): Promise<void> {
+  /** Reads the users from the engine. Requests before the read begins share it. @param question that of the gateway. */
+  refresh(question?: number): Promise<void> {
+    this.#question = question ?? this.#question;
     return (this.#asking ??= this.#refresh());
   }
 
@@ -49,10 +52,12 @@ export class KnownUsers {
     await Bun.sleep(Math.max(0, this.#askedAt + SHORTEST_PAUSE_MS - performance.now()));
     // A later caller may know of a change that this read misses, so it gets a read of its own.
     this.#asking = null;
+    const question = this.#question;
+    this.#question = undefined;
     this.#askedAt = performance.now();
     const answer = await this.#parts.ask();
     if (answer !== null) this.set(answer);
-    this.#parts.onAnswer();
+    this.#parts.onAnswer(question);
   }
 }
 

@@ -35,7 +35,7 @@ export class SleepCycle {
     this.#users = new KnownUsers({
       ask: () => this.#askUsers(),
       own: () => parts.file.manifest?.spec.users ?? [],
-      onAnswer: () => this.publish(true),
+      onAnswer: (question) => this.publish(question),
       onLeftOut: (leftOut) => parts.condition.notice("left-out", leftOutSentence(leftOut)),
     });
   }
@@ -54,9 +54,9 @@ export class SleepCycle {
 
   /**
    * Sends the route to the gateway.
-   * @param isAnswer whether the gateway waits for an answer, and gets the route even if it has not changed.
+   * @param question the question of the gateway that it answers, even if it has not changed.
    */
-  publish(isAnswer = false): void {
+  publish(question?: number): void {
     const { settings, folder, file, runner, condition, gateway } = this.#parts;
     const { manifest } = file;
     const { runnable } = runner;
@@ -64,7 +64,7 @@ export class SleepCycle {
     // A cache has only the users of its spec.
     const users = manifest?.spec.kind === "cache" ? manifest.spec.users : this.#users.list;
     const entry = routeOf({ settings, folder, manifest, runnable, condition, users, latestStart });
-    if (entry !== null) gateway.publish(entry, isAnswer);
+    if (entry !== null) gateway.publish(entry, question);
   }
 
   /** A client of the edge, an application, or the control plane needs the instance. */
@@ -246,9 +246,12 @@ export class SleepCycle {
     this.#parts.condition.changed();
   }
 
-  /** Has the list of users read again and sent to the gateway, even if it has not changed. */
-  refreshUsers(): void {
-    void this.#users.refresh();
+  /**
+   * Has the list of users read again and sent to the gateway.
+   * @param question the question of the gateway that has its answer then, even if the list has not changed.
+   */
+  refreshUsers(question?: number): void {
+    void this.#users.refresh(question);
   }
 
   /** Suspends an idle instance whose clients no gateway sees, so the host asks the edge or the engine. */

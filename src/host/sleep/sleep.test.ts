@@ -157,7 +157,7 @@ describe("a new spec for a sleeping Postgres", () => {
     expect(await host.ensure({ ...spec, users } as typeof spec)).toMatchObject({ state: "asleep" });
     expect(gateway.entries.get(spec.id)).toMatchObject({ state: "asleep", users });
     await gateway.wake(spec.id);
-    gateway.send({ type: "users", id: spec.id });
+    gateway.send({ type: "users", id: spec.id, question: 1 });
     await until("the engine's own users are sent", () => gateway.received.at(-1)?.type === "entry");
     expect(gateway.entries.get(spec.id)?.users).toEqual(users);
   });
@@ -184,7 +184,7 @@ test("roles that customers make stay known during the sleep, and when the gatewa
   await host.ensure(spec);
   const db = customerDatabase("postgres", await gateway.until(spec.id, "running"));
   await db.unsafe("create role reporter login password 'moi'");
-  gateway.send({ type: "users", id: spec.id });
+  gateway.send({ type: "users", id: spec.id, question: 1 });
   const namesOf = () => gateway.entries.get(spec.id)?.users.map(({ name }) => name);
   await until("the role is sent", () => namesOf()?.includes("reporter") === true);
   await db.unsafe("create role writer login password 'moi'");

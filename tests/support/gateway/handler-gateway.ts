@@ -47,6 +47,8 @@ export abstract class HandlerGateway {
   /** Clients whose peers have not closed their connections yet. */
   readonly #open = new Set<WatchedSocket>();
   readonly #received = new Map<GatewayMessage["type"], number>();
+  /** The latest question of the gateway for the users. */
+  #question = 0;
 
   constructor(handler: ProtocolHandler, entry: OwnEntry, policy: Partial<TlsPolicy> = {}) {
     this.#handler = handler;
@@ -67,6 +69,7 @@ export abstract class HandlerGateway {
         ...entry,
       },
       (message) => {
+        if (message.type === "users") this.#question = message.question;
         this.#received.set(message.type, this.count(message.type) + 1);
         this.receive(message);
       },
@@ -100,9 +103,9 @@ export abstract class HandlerGateway {
     for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Sends the gateway a change. */
+  /** Sends the gateway a change, which answers its latest question. */
   update(change: Partial<Route>): void {
-    this.backend.update({ ...this.backend.entry, ...change });
+    this.backend.update({ ...this.backend.entry, ...change }, this.#question);
   }
 
   become(state: RouteState, lastError: string | null = null): void {

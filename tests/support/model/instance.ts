@@ -34,7 +34,7 @@ export function modelInstance(dataDir: string, deps: ModelDependencies): Instanc
       instance.wake();
     },
     idle: () => instance.idle(),
-    users: () => instance.sleep.refreshUsers(),
+    users: (_id, question) => instance.sleep.refreshUsers(question),
     woken: () => undefined,
     addresses: { expect: () => undefined, meet: () => undefined, stopExpecting: () => undefined },
   });

@@ -98,8 +98,8 @@ export class ModelLink implements InstanceGateway {
     return this.#life.of(this.#link.contact);
   }
 
-  publish(entry: Route, isAnswer?: boolean): void {
-    this.#link.publish(entry, isAnswer);
+  publish(entry: Route, question?: number): void {
+    this.#link.publish(entry, question);
   }
 
   withdraw(id: string): Promise<void> {
