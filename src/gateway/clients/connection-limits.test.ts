@@ -6,11 +6,17 @@ import { Customers, hostOf } from "./customers.ts";
 class Client {
   isClosed = false;
   isAttached = false;
-  readonly address: string;
+  /** How often the address was read. */
+  looks = 0;
   readonly usedAtMs: number;
+  readonly #address: string;
   constructor(host: string, usedAtMs = 0) {
-    this.address = `${host}:4000`;
+    this.#address = `${host}:4000`;
     this.usedAtMs = usedAtMs;
+  }
+  get address(): string {
+    this.looks += 1;
+    return this.#address;
   }
   close(): void {
     this.isClosed = true;
@@ -168,6 +174,17 @@ describe("customers", () => {
     );
     customers.shed(10);
     expect([closed(clients), customers.size]).toEqual([3, 0]);
+  });
+
+  test("the network of a client is found once, however often clients are chosen", () => {
+    const customers = customersOf();
+    const clients = come(
+      customers,
+      "a",
+      clientsOf(40, () => "127.0.0.1"),
+    );
+    for (let rounds = 0; rounds < 10; rounds += 1) customers.shed(3);
+    expect([closed(clients), Math.max(...clients.map(({ looks }) => looks))]).toEqual([30, 1]);
   });
 
   test.each([

@@ -18,7 +18,8 @@ const DOMINANT_SHARE = 1 / 2;
 const SLICE_SHARE = 1 / 2;
 
 export class Customers<Client extends Customer> {
-  readonly #byRoute = new Map<string, Set<Client>>();
+  /** The clients of each route with their networks, which are found once: a search looks at all clients many times. */
+  readonly #byRoute = new Map<string, Map<Client, string>>();
   readonly #perHost = new Map<string, number>();
   readonly #dismiss: (client: Client, route: string) => void;
   #size = 0;
@@ -39,22 +40,25 @@ export class Customers<Client extends Customer> {
 
   /** @returns false when the route has `most` clients already. */
   add(route: string, client: Client, most: number): boolean {
-    const customers = this.#byRoute.get(route) ?? new Set();
+    const customers = this.#byRoute.get(route) ?? new Map<Client, string>();
     if (customers.has(client)) return true;
     if (customers.size >= most) return false;
-    this.#byRoute.set(route, customers.add(client));
+    const host = hostOf(client.address);
+    this.#byRoute.set(route, customers.set(client, host));
     this.#size += 1;
-    this.#count(client, 1);
+    this.#count(host, 1);
     return true;
   }
 
   /** May be called again. */
   remove(route: string, client: Client): void {
     const customers = this.#byRoute.get(route);
-    if (customers?.delete(client) !== true) return;
+    const host = customers?.get(client);
+    if (customers === undefined || host === undefined) return;
+    customers.delete(client);
     if (customers.size === 0) this.#byRoute.delete(route);
     this.#size -= 1;
-    this.#count(client, -1);
+    this.#count(host, -1);
   }
 
   /**
@@ -87,15 +91,17 @@ export class Customers<Client extends Customer> {
     const busy = { total: 0, most: 0, route: "" };
     for (const [route, customers] of this.#byRoute) {
       const counts = { waiting: 0, busy: 0 };
-      for (const client of customers)
-        if (isOf(client, host)) counts[client.isAttached ? "busy" : "waiting"] += 1;
+      for (const [client, own] of customers)
+        if (host === null || own === host) counts[client.isAttached ? "busy" : "waiting"] += 1;
       note(waiting, route, counts.waiting);
       note(busy, route, counts.busy);
     }
     const isBusy = 2 * busy.total > waiting.total;
     const { route } = isBusy ? busy : waiting;
-    const clients = [...(this.#byRoute.get(route) ?? [])];
-    return [route, clients.filter((client) => isOf(client, host) && (isBusy || !client.isAttached))];
+    const candidates = [...(this.#byRoute.get(route) ?? [])].flatMap(([client, own]) =>
+      (host === null || own === host) && (isBusy || !client.isAttached) ? [client] : [],
+    );
+    return [route, candidates];
   }
 
   /** The network with more than `DOMINANT_SHARE` of all customers, if any; behind a proxy all clients are of it. */
@@ -104,8 +110,7 @@ export class Customers<Client extends Customer> {
     return null;
   }
 
-  #count({ address }: Client, change: 1 | -1): void {
-    const host = hostOf(address);
+  #count(host: string, change: 1 | -1): void {
     const count = (this.#perHost.get(host) ?? 0) + change;
     if (count === 0) this.#perHost.delete(host);
     else this.#perHost.set(host, count);
@@ -118,11 +123,6 @@ function note(group: { total: number; most: number; route: string }, route: stri
   if (count <= group.most) return;
   group.most = count;
   group.route = route;
-}
-
-/** Whether a client comes from a network. @param host null for any network. */
-function isOf({ address }: Customer, host: string | null): boolean {
-  return host === null || hostOf(address) === host;
 }
 
 /** Sorts clients without an engine first: they have asked for nothing yet, or their cache sleeps. */
