@@ -1,6 +1,7 @@
 // The HTTP application: all operations under /api, and the pages and probes beside it.
 import { Hono } from "hono";
 import type { Log } from "../lib/log.ts";
+import type { Clocks } from "../lib/steady-clock.ts";
 import type { Database } from "../store/database.ts";
 import { Bodies } from "./http/bodies.ts";
 import { API_ROOT } from "./operation/address.ts";
@@ -43,8 +44,8 @@ export interface AppOptions {
   maxWaitMs?: number;
   /** How long the body of a request may take, in milliseconds; a minute by default. */
   bodyDeadlineMs?: number;
-  /** The time in milliseconds since 1970, for the rate limit. */
-  now?: () => number;
+  /** The clocks for the rate limit. */
+  clocks?: Clocks;
 }
 
 export interface App {
@@ -65,7 +66,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   metrics.addGauge("pilvi_held_requests", "Requests that wait for a status.", () => waiters.count);
   const stopPruning = pruneKeys(db, log);
   const closing = new AbortController();
-  const limiter = new RateLimiter(options.rateLimitPerMinute, options.now);
+  const limiter = new RateLimiter(options.rateLimitPerMinute, options.clocks);
 
   const names = options.hostnames.map((name) => name.toLowerCase());
   const app = new Hono<RequestNotes>({ getPath: pathOf });

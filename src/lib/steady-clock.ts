@@ -14,12 +14,15 @@ export interface Clocks {
   monotonic(): number;
 }
 
+/** The clocks of this machine. */
+export const MACHINE_CLOCKS: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
+
 export class SteadyClock {
   readonly #clocks: Clocks;
   #differenceMs: number;
   #sinceMs: number;
 
-  constructor(clocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() }) {
+  constructor(clocks: Clocks = MACHINE_CLOCKS) {
     this.#clocks = clocks;
     this.#sinceMs = clocks.monotonic();
     this.#differenceMs = clocks.wall() - this.#sinceMs;

@@ -232,8 +232,9 @@ describe("the host name", () => {
 
 describe("the rate limit", () => {
   test("counts by token, reports the remaining requests, and starts again after a minute", async () => {
-    let nowMs = 1_000_000_000_500;
-    const limited = await startApi({ rateLimitPerMinute: 2, now: () => nowMs });
+    let nowMs = 500;
+    const clocks = { wall: () => 1_000_000_000_000 + nowMs, monotonic: () => nowMs };
+    const limited = await startApi({ rateLimitPerMinute: 2, clocks });
     const other = await limited.newToken(["caches:read"]);
     const answers = [];
     for (let times = 0; times < 3; times++) answers.push(await limited.request("/api/caches"));
@@ -250,6 +251,17 @@ describe("the rate limit", () => {
     nowMs += 60_000;
     expect((await limited.request("/api/caches")).status).toBe(200);
     await limited.stop();
+  });
+
+  test("is over after a minute, also when the clock of the machine is set back", () => {
+    let [wallMs, monotonicMs] = [1_000_000_000_000, 0];
+    const limiter = new RateLimiter(1, { wall: () => wallMs, monotonic: () => monotonicMs });
+    limiter.take("token");
+    wallMs -= 3_600_000;
+    const { isExceeded, resetSeconds, headers } = limiter.take("token");
+    expect([isExceeded, resetSeconds, headers["X-RateLimit-Reset"]]).toEqual([true, 60, "999996460"]);
+    monotonicMs += 60_000;
+    expect(limiter.take("token").isExceeded).toBe(false);
   });
 
   test("of 0 is no limit", () => {

@@ -1,4 +1,6 @@
 // How many requests a token may make in a minute, counted in memory.
+import { MACHINE_CLOCKS, type Clocks } from "../../lib/steady-clock.ts";
+
 const WINDOW_MS = 60_000;
 
 /** Beyond this number, tokens whose minute is over are forgotten. */
@@ -20,33 +22,32 @@ export interface Allowance {
 /** Counts requests by token. Only known tokens may be counted, or clients without a token could fill the memory. */
 export class RateLimiter {
   readonly #limit: number;
-  readonly #now: () => number;
+  readonly #clocks: Clocks;
   readonly #windows = new Map<string, Window>();
 
-  /**
-   * @param limit requests a minute and token; 0 means no limit.
-   * @param now the time in milliseconds since 1970.
-   */
-  constructor(limit: number, now: () => number = Date.now) {
+  /** @param limit requests a minute and token; 0 means no limit. */
+  constructor(limit: number, clocks: Clocks = MACHINE_CLOCKS) {
     this.#limit = limit;
-    this.#now = now;
+    this.#clocks = clocks;
   }
 
   /** Counts one request. */
   take(tokenId: string): Allowance {
     if (this.#limit === 0) return { isExceeded: false, headers: {}, resetSeconds: 0 };
-    const nowMs = this.#now();
+    // A wall clock that is set back would make the minute longer.
+    const nowMs = this.#clocks.monotonic();
     const window = this.#windowOf(tokenId, nowMs);
     window.used += 1;
     const remaining = Math.max(0, this.#limit - window.used);
-    const resetSeconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
+    const leftMs = window.endsAtMs - nowMs;
+    const resetSeconds = Math.max(1, Math.ceil(leftMs / 1000));
     return {
       isExceeded: window.used > this.#limit,
       resetSeconds,
       headers: {
         "X-RateLimit-Limit": String(this.#limit),
         "X-RateLimit-Remaining": String(remaining),
-        "X-RateLimit-Reset": String(Math.ceil(window.endsAtMs / 1000)),
+        "X-RateLimit-Reset": String(Math.ceil((this.#clocks.wall() + leftMs) / 1000)),
         "RateLimit-Policy": `"token";q=${this.#limit};w=${WINDOW_MS / 1000}`,
         RateLimit: `"token";r=${remaining};t=${resetSeconds}`,
       },
