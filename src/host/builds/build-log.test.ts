@@ -24,10 +24,16 @@ function logOf(output: string, chunkBytes: number, secrets: string[]): string {
   const log = new BuildLogWriter(path, secrets);
   const step = new StepOutput(log, "build");
   const bytes = Buffer.from(output);
-  for (let at = 0; at < bytes.length; at += chunkBytes) step.take(bytes.subarray(at, at + chunkBytes));
+  const take = step.stream();
+  for (let at = 0; at < bytes.length; at += chunkBytes) take(bytes.subarray(at, at + chunkBytes));
   step.end();
   log.close();
   return readFileSync(path, "utf8");
+}
+
+function textsOf(log: string): string[] {
+  const lines = log.trimEnd().split("\n");
+  return lines.map((line) => (JSON.parse(line) as { text: string }).text);
 }
 
 /** The parts of eight characters of a value that a log shows. */
@@ -62,12 +68,25 @@ test("a value with a carriage return in it is not in the log", () => {
   expect(logOf(`say ${value}\n`, 1_000, [value])).toContain('"text":"say [secret]"');
 });
 
+test("the errors of a step come between no parts of its output, also in the middle of a secret or a letter", () => {
+  const path = join(folder, "log.jsonl");
+  const log = new BuildLogWriter(path, [SHORT]);
+  const step = new StepOutput(log, "build");
+  const [output, errors] = [step.stream(), step.stream()];
+  const bytes = Buffer.from(`${SHORT} and ü\n`);
+  for (let at = 0; at < bytes.length; at += 1) {
+    output(bytes.subarray(at, at + 1));
+    errors(Buffer.from("e"));
+  }
+  step.end();
+  log.close();
+  const texts = textsOf(readFileSync(path, "utf8"));
+  expect(texts).toEqual(["[secret] and ü", "e".repeat(bytes.length)]);
+});
+
 test("an unfinished line is shown in parts, with all that is no secret", () => {
   const log = logOf(`${"x".repeat(5_000)}${SHORT}${"y".repeat(5_000)}`, 100, [SHORT]);
-  const texts = log
-    .trimEnd()
-    .split("\n")
-    .map((line) => (JSON.parse(line) as { text: string }).text);
+  const texts = textsOf(log);
   expect(texts.join("")).toBe(`${"x".repeat(5_000)}[secret]${"y".repeat(5_000)}`);
   expect(Math.max(...texts.map(({ length }) => length))).toBe(4_096);
 });

@@ -66,19 +66,16 @@ export class BuildLogWriter {
 
 /** Cuts the output of a step into lines, up to its bound. */
 export class StepOutput {
+  readonly #newStream: () => StreamLines;
   readonly #write: (texts: readonly string[]) => void;
   readonly #cut: () => void;
-  readonly #decoder = new TextDecoder();
-  /** Comes before every cut, which would make two halves of a secret that nothing recognizes. */
-  readonly #redactor: PartsRedactor;
-  /** The beginning of a line whose end has not come, without secrets. */
-  #rest = "";
+  readonly #streams: StreamLines[] = [];
   #kept = 0;
   #received = 0;
   #isCut = false;
 
   constructor(log: Pick<BuildLogWriter, "redactor" | "writeRedacted" | "cut">, step: string) {
-    this.#redactor = log.redactor();
+    this.#newStream = () => new StreamLines(log.redactor());
     this.#write = (texts) => log.writeRedacted(step, texts);
     this.#cut = () => log.cut(step);
   }
@@ -88,30 +85,18 @@ export class StepOutput {
     return this.#received;
   }
 
-  take(bytes: Uint8Array): void {
-    this.#received += bytes.length;
-    if (this.#isCut) return;
-    const parts = this.#decoder.decode(bytes, { stream: true }).split("\n");
-    const begun = parts.pop() ?? "";
-    const lines = parts.map((part) => this.#lineTo(part));
-    this.#rest += this.#redactor.add(begun);
-    while (this.#rest.length > MAX_LINE_CHARACTERS) {
-      lines.push(this.#rest.slice(0, MAX_LINE_CHARACTERS));
-      this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
-    }
-    this.#keep(lines);
+  /** @returns a function that takes the bytes of a stream, such as the errors, which has lines of its own. */
+  stream(): (bytes: Uint8Array) => void {
+    const stream = this.#newStream();
+    this.#streams.push(stream);
+    return (bytes) => {
+      this.#received += bytes.length;
+      if (!this.#isCut) this.#keep(stream.take(bytes));
+    };
   }
 
   end(): void {
-    const last = this.#lineTo("");
-    if (last !== "") this.#keep([last]);
-  }
-
-  /** The line that ends with this part. */
-  #lineTo(part: string): string {
-    const line = this.#rest + this.#redactor.add(part) + this.#redactor.end();
-    this.#rest = "";
-    return line;
+    for (const stream of this.#streams) this.#keep(stream.end());
   }
 
   #keep(lines: readonly string[]): void {
@@ -129,6 +114,44 @@ export class StepOutput {
     const shown = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
     this.#kept += text.length + LINE_BYTES;
     return [shown.slice(0, MAX_LINE_CHARACTERS)];
+  }
+}
+
+/** The lines of a stream, without secrets. */
+class StreamLines {
+  readonly #decoder = new TextDecoder();
+  /** Comes before every cut, which would make two halves of a secret that nothing recognizes. */
+  readonly #redactor: PartsRedactor;
+  /** The beginning of a line whose end has not come. */
+  #rest = "";
+
+  constructor(redactor: PartsRedactor) {
+    this.#redactor = redactor;
+  }
+
+  take(bytes: Uint8Array): string[] {
+    const parts = this.#decoder.decode(bytes, { stream: true }).split("\n");
+    const begun = parts.pop() ?? "";
+    const lines = parts.map((part) => this.#lineTo(part));
+    this.#rest += this.#redactor.add(begun);
+    while (this.#rest.length > MAX_LINE_CHARACTERS) {
+      lines.push(this.#rest.slice(0, MAX_LINE_CHARACTERS));
+      this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
+    }
+    return lines;
+  }
+
+  /** The last line, if it has not ended. */
+  end(): string[] {
+    const last = this.#lineTo("");
+    return last === "" ? [] : [last];
+  }
+
+  /** The line that ends with this part. */
+  #lineTo(part: string): string {
+    const line = this.#rest + this.#redactor.add(part) + this.#redactor.end();
+    this.#rest = "";
+    return line;
   }
 }
 

@@ -104,7 +104,7 @@ function takeOutput(
   const readers = [stdout, stderr].flatMap((each) =>
     each instanceof ReadableStream ? [each.getReader()] : [],
   );
-  const outputs = readers.map((reader) => drain(reader, output));
+  const outputs = readers.map((reader) => drain(reader, output.stream()));
   return async () => {
     // A step may have passed its output on to a process of another group.
     await Promise.race([Promise.all(outputs), Bun.sleep(LAST_OUTPUT_MS)]);
@@ -144,10 +144,10 @@ function limitPrefix({ maxFileBytes, cgroups, account, limits }: StepOptions): s
   return [PRLIMIT, `--fsize=${maxFileBytes}`, "--core=0", ...ofGroup];
 }
 
-async function drain(reader: OutputReader, output: StepOutput): Promise<void> {
+async function drain(reader: OutputReader, take: (bytes: Uint8Array) => void): Promise<void> {
   try {
     for (let part = await reader.read(); part.value !== undefined; part = await reader.read())
-      output.take(part.value);
+      take(part.value);
   } catch {
     // A killed process takes its pipe along.
   }
