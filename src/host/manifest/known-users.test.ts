@@ -47,6 +47,29 @@ test("a read answers the latest question from before its beginning, and no quest
   expect(answered).toEqual([3, 2, undefined]);
 });
 
+test("a read that takes long does not undo a later read", async () => {
+  const slow = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  let reads = 0;
+  const users = new KnownUsers({
+    async ask() {
+      const verifier = String(++reads);
+      begun.resolve();
+      if (reads === 1) await slow.promise;
+      return { users: [{ name: "app", verifier }], leftOut: 0 };
+    },
+    own: () => [],
+    onAnswer: () => undefined,
+    onLeftOut: () => undefined,
+  });
+  const first = users.refresh();
+  await begun.promise;
+  await users.refresh();
+  slow.resolve();
+  await first;
+  expect(users.list).toEqual([{ name: "app", verifier: "2" }]);
+});
+
 test("concurrent refreshes share one read and one answer", async () => {
   const { seen, users } = countedUsers();
   for (const asked of [1, 2]) {

@@ -24,6 +24,8 @@ export class KnownUsers {
   /** The question that the next read answers. */
   #question: number | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** When the read began that the list is of. */
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: KnownUsersParts) {
     this.#parts = parts;
@@ -54,9 +56,14 @@ export class KnownUsers {
     this.#asking = null;
     const question = this.#question;
     this.#question = undefined;
-    this.#askedAt = performance.now();
+    const begunAt = performance.now();
+    this.#askedAt = begunAt;
     const answer = await this.#parts.ask();
-    if (answer !== null) this.set(answer);
+    // An engine that is slow may answer a later read first, whose users are newer.
+    if (answer !== null && begunAt > this.#readAt) {
+      this.set(answer);
+      this.#readAt = begunAt;
+    }
     this.#parts.onAnswer(question);
   }
 }
