@@ -146,6 +146,31 @@ describe("a hostile source", () => {
     },
   );
 
+  const node = { "package.json": '{"scripts":{"start":"node a.js"}}' };
+  const python = { "app.py": "" };
+
+  test.each([
+    ["Procfile", python, "a:", " ", "x", "Procfile, line 1, has an empty command."],
+    [".nvmrc", node, "", "#", "22", "node a.js"],
+    [".tool-versions", node, "", "#", "nodejs 22", "node a.js"],
+    ["requirements.txt", python, "", " #", "x", "python app.py"],
+    ["requirements.txt", python, "a==1", "--hash", "x", "python app.py"],
+  ])(
+    "a %s of one long line and a short line ends no plan, whatever ends the line",
+    async (file, others, beginning, part, lastLine, expected) => {
+      for (const lineEnd of ["\r", "\u2028", "\u2029"]) {
+        const room = SOURCE_BOUNDS.file - Buffer.byteLength(beginning + lineEnd + lastLine);
+        const line = beginning + part.repeat(Math.floor(room / part.length));
+        const made = makePlan({ ...others, [file]: line + lineEnd + lastLine });
+        const answer = await made.then(
+          ({ start }) => start?.command,
+          () => messageOf(made),
+        );
+        expect(answer).toBe(expected);
+      }
+    },
+  );
+
   test("30,000 scripts are read in time", async () => {
     const scripts = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`s${at}`, "node a"]));
     const text = JSON.stringify({ scripts: { ...scripts, start: "node a.js" } });

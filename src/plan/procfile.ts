@@ -5,6 +5,7 @@ import { checkCommand } from "./commands.ts";
 import type { Draft } from "./draft.ts";
 import { SourceFault } from "./faults.ts";
 import type { Folder } from "./folder.ts";
+import { linesOf } from "./lines.ts";
 import type { PlanSettings } from "./settings.ts";
 import { listText } from "./texts.ts";
 
@@ -13,7 +14,7 @@ const FILE = "Procfile";
 /** How many processes a note names. */
 const MAX_NAMED = 5;
 
-const LINE = /^([A-Za-z0-9][A-Za-z0-9_-]{0,39})[ \t]*:[ \t]*(.*)$/;
+const NAME = /^([A-Za-z0-9][A-Za-z0-9_-]{0,39})[ \t]*:/;
 
 /** `web` starts the application, `release` runs before traffic moves, all others are background processes. */
 export function procfileDraft(folder: Folder): Draft {
@@ -53,16 +54,16 @@ export function sleepNotes({ processes = [] }: Draft, sleeps: PlanSettings["slee
 /** @throws SourceFault that names the line. */
 function processesOf(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [index, line] of text.split("\n").entries()) {
+  for (const [index, line] of linesOf(text).entries()) {
     const trimmed = line.trim();
     if (trimmed === "" || trimmed.startsWith("#")) continue;
     const at = `line ${index + 1}`;
-    const [, name, command] = LINE.exec(trimmed) ?? [];
-    if (name === undefined || command === undefined) {
+    const [beginning = "", name] = NAME.exec(trimmed) ?? [];
+    if (name === undefined) {
       throw new SourceFault(FILE, `cannot be used: ${at} is not of the form \`name: command\`.`);
     }
     if (found.has(name)) throw new SourceFault(FILE, `cannot be used: ${at} names a process again.`);
-    found.set(name, checkCommand(command, `${FILE}, ${at},`));
+    found.set(name, checkCommand(trimmed.slice(beginning.length).trim(), `${FILE}, ${at},`));
     if (found.size > PLAN_BOUNDS.processes) {
       throw new SourceFault(FILE, `cannot be used: it has more than ${PLAN_BOUNDS.processes} processes.`);
     }

@@ -1,6 +1,7 @@
 // Versions from the files of version managers.
 import type { VersionedRuntime } from "../contracts/plan.ts";
 import type { Folder } from "./folder.ts";
+import { linesOf } from "./lines.ts";
 import type { VersionRequest } from "./versions.ts";
 
 /** Files with nothing but a version, the first that exists counts. */
@@ -35,12 +36,12 @@ export function fileVersion(name: VersionedRuntime, folders: readonly Folder[]):
 }
 
 function firstLine(text: string): string {
-  const lines = text.split("\n", 50).map(withoutComment);
+  const lines = linesOf(text).slice(0, 50).map(withoutComment);
   return lines.find((line) => line !== "") ?? "";
 }
 
 function toolVersion(name: VersionedRuntime, text: string): string | undefined {
-  for (const line of text.split("\n", 200).map(withoutComment)) {
+  for (const line of linesOf(text).slice(0, 200).map(withoutComment)) {
     const [tool = "", version] = line.split(/\s+/);
     if (TOOL_NAMES[name].includes(tool)) return version;
   }
@@ -48,5 +49,6 @@ function toolVersion(name: VersionedRuntime, text: string): string | undefined {
 }
 
 function withoutComment(line: string): string {
-  return line.replace(/#.*$/, "").trim();
+  const [content = ""] = line.split("#", 1);
+  return content.trim();
 }

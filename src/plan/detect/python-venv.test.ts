@@ -6,6 +6,7 @@ test.each([
   "Flask==3.0.3\ngunicorn==23.0.0\n",
   "--index-url https://pypi.example.com/simple\nuvicorn[standard] == 0.30.1 ; python_version >= '3.9' # why\n",
   "idna==3.7 \\\n    --hash=sha256:82fee1fc78add492f4a5 \\\n    --hash=sha256:028ff3aadf0609c1fd27\n",
+  "Flask==3.0.3 # why\r\ngunicorn==23.0.0\r\n",
 ])("%j are", (text) => expect(isPinned(text)).toBe(true));
 
 test.each([

@@ -1,6 +1,7 @@
 // The virtual environment of Python: most of an install is making it, so builds keep it for later builds.
 import { sha256Hex } from "../../lib/secrets.ts";
 import type { Folder } from "../folder.ts";
+import { linesOf } from "../lines.ts";
 
 /** Files by which the same packages are installed each time. */
 const LOCKS = ["uv.lock", "poetry.lock", "Pipfile.lock"];
@@ -38,12 +39,15 @@ function lockedFiles(folder: Folder): string[] {
 
 /** Whether a file of requirements has nothing but packages with their versions. */
 export function isPinned(requirements: string): boolean {
-  const lines = requirements
-    .replaceAll(/\\\r?\n/g, " ")
-    .split("\n")
-    .map((line) => line.replace(/(?:^|\s)#.*$/, "").trim())
+  const lines = linesOf(requirements.replaceAll(/\\\r?\n/g, " "))
+    .map(withoutComment)
     .filter((line) => line !== "" && !HARMLESS.test(line));
   return lines.length > 0 && lines.every((line) => PINNED.test(line));
+}
+
+function withoutComment(line: string): string {
+  const at = line.search(/(?:^|\s)#/);
+  return (at < 0 ? line : line.slice(0, at)).trim();
 }
 
 /** Options that name no packages. */

@@ -6,6 +6,7 @@ import { detected, OWN_INSTALL, type Detection, type Sourced } from "../draft.ts
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { readToml } from "../json.ts";
+import { linesOf } from "../lines.ts";
 import { fileVersion } from "../tool-versions.ts";
 import { resolveVersion, type VersionRequest } from "../versions.ts";
 import { frontendOf } from "./frontend.ts";
@@ -90,8 +91,8 @@ export function detectPython(input: DetectionInput): Detection {
 /** Names of packages in lower case, from all files that may list them. */
 function dependenciesOf(folder: Folder, project: Project | undefined): Set<string> {
   const lines = [
-    ...(folder.text("requirements.txt") ?? "").split("\n"),
-    ...(folder.text("Pipfile") ?? "").split("\n"),
+    ...linesOf(folder.text("requirements.txt") ?? ""),
+    ...linesOf(folder.text("Pipfile") ?? ""),
     ...(project?.project?.dependencies ?? []),
     ...Object.keys(project?.tool?.poetry?.dependencies ?? {}),
   ];
