@@ -291,5 +291,5 @@ function lastWords(messages: string): string {
 
 /** An address within a message, without the name and password in it. */
 export function withoutCredentials(text: string): string {
-  return text.replaceAll(/(\w+:\/\/)[^\s/@]*@/g, "$1");
+  return text.replaceAll(/(:\/\/)[^\s/@]*@/g, "$1");
 }

@@ -1,4 +1,4 @@
-// Secrets at the places where the log of a build cuts lines that are too long.
+// The lines that the log of a build keeps of a step's output, and secrets where it cuts lines that are too long.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -89,4 +89,13 @@ test("an unfinished line is shown in parts, with all that is no secret", () => {
   const texts = textsOf(log);
   expect(texts.join("")).toBe(`${"x".repeat(5_000)}[secret]${"y".repeat(5_000)}`);
   expect(Math.max(...texts.map(({ length }) => length))).toBe(4_096);
+});
+
+test("a line that a program wrote again and again is kept as it was last", () => {
+  const log = logOf("10%\r50%\r100%\r\r\ndone\r\n\r\r\n\n", 1_000, []);
+  expect(textsOf(log)).toEqual(["100%", "done", "", ""]);
+});
+
+test("a line of very many carriage returns is kept like all others", () => {
+  expect(textsOf(logOf(`${"\r".repeat(4 << 20)}x\n`, 8 << 20, []))).toEqual(["x"]);
 });

@@ -111,7 +111,7 @@ export class StepOutput {
   #bounded(text: string): string[] {
     if (this.#kept > MAX_STEP_OUTPUT) return [];
     // A program that shows progress writes a line again and again.
-    const shown = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
+    const shown = text.split("\r").findLast((part) => part !== "") ?? "";
     this.#kept += text.length + LINE_BYTES;
     return [shown.slice(0, MAX_LINE_CHARACTERS)];
   }
