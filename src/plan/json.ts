@@ -4,8 +4,11 @@ import { messageOf } from "../lib/errors.ts";
 import { SourceFault } from "./faults.ts";
 import { jsonFaultAt } from "./json-place.ts";
 
-/** Beyond that many lines the place of a fault in TOML is not searched for. */
-const MAX_TOML_LINES = 2_000;
+/** The parser compares each key of TOML with all others of its table, which takes a minute for the keys of 1 MiB. */
+const MAX_TOML_KEYS = 3_000;
+
+/** Characters that are parsed to find the place of a fault in TOML; some more for each time. */
+const [MAX_TOML_SEARCH, TOML_PARSE] = [4 << 20, 200];
 
 /**
  * Reads the members of a file that a schema names, and passes over the others.
@@ -22,6 +25,8 @@ export function readJsonWithComments<T>(schema: z.core.$ZodType<T>, file: string
 
 /** As `readJson`, for TOML. */
 export function readToml<T>(schema: z.core.$ZodType<T>, file: string, text: string): T {
+  if (hasManyKeys(text))
+    throw new SourceFault(file, `has more than ${MAX_TOML_KEYS} keys; Pilvi reads no more of TOML.`);
   let value: unknown;
   try {
     value = Bun.TOML.parse(text);
@@ -56,14 +61,40 @@ function memberName(path: readonly PropertyKey[]): string {
   return `\`${path.map(String).join(".").slice(0, 100)}\``;
 }
 
-/** The first line after the longest beginning of the text that is valid by itself. */
-function tomlPlace(text: string): string {
-  const lines = text.split("\n");
-  if (lines.length > MAX_TOML_LINES) return "";
-  for (let length = lines.length - 1; length > 0; length--) {
-    if (isToml(lines.slice(0, length).join("\n"))) return `: line ${length + 1}`;
+/** Counts the heads of tables as well. */
+function hasManyKeys(text: string): boolean {
+  let count = 0;
+  for (const _ of text.matchAll(/=+|^[ \t]*\[/gm)) {
+    count += 1;
+    if (count > MAX_TOML_KEYS) return true;
   }
-  return ": line 1";
+  return false;
+}
+
+/** The first line after the longest beginning of the text that is valid by itself; empty when the search takes long. */
+function tomlPlace(text: string): string {
+  const lines = text.split(/\r?\n/);
+  const textOf = (from: number, to: number) => lines.slice(from, to).join("\n");
+  /** Where each statement begins, which is valid by itself, and may have several lines. */
+  const starts = [0];
+  let room = MAX_TOML_SEARCH;
+  for (let [start, end] = [0, 1]; start < lines.length; end += 1) {
+    if (end > lines.length) return `: line ${start + 1}`;
+    const statement = textOf(start, end);
+    room -= statement.length + TOML_PARSE;
+    if (room < 0) return "";
+    if (!isToml(statement)) continue;
+    starts.push(end);
+    start = end;
+  }
+  // All are valid by themselves, so what a statement makes invalid stays so with all further ones.
+  let [good, bad] = [0, starts.length - 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (isToml(textOf(0, starts[middle] ?? 0))) good = middle;
+    else bad = middle;
+  }
+  return `: line ${(starts[good] ?? 0) + 1}`;
 }
 
 function isToml(text: string): boolean {

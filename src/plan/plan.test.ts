@@ -102,6 +102,39 @@ describe("a hostile source", () => {
     );
   });
 
+  test.each([
+    ["a second table of the same name", "[a]\nb = 1\nc = [\n  2,\n]\n[a]\nd = 3\n", 6],
+    ["lines that end as on Windows", "a = 1\r\nb = \r\nc = 2\r\n", 2],
+    ["a list that nothing ends", "a = 1\nb = [\n  2,\nc = 3\n", 2],
+    ["a text that nothing ends", `a = 1\n\nb = """\n${"c = 3\n".repeat(1_000)}`, 3],
+    [
+      "2,900 keys before its fault",
+      `${Array.from({ length: 2_900 }, (_, at) => `a${at} = 1`).join("\n")}\nb`,
+      2_901,
+    ],
+  ])("a pyproject.toml with %s is refused with the line", async (_, text, line) => {
+    expect(await messageOf(makePlan({ "pyproject.toml": text }))).toBe(
+      `pyproject.toml is no valid TOML: line ${line}.`,
+    );
+  });
+
+  test("a pyproject.toml with a list of long lines that nothing ends is refused without the line", async () => {
+    const text = `x = [\n${`${"1,".repeat(260)}\n`.repeat(1_999)}`;
+    expect(await messageOf(makePlan({ "pyproject.toml": text }))).toBe("pyproject.toml is no valid TOML.");
+  });
+
+  test.each([
+    ["tables", (name: string) => `[${name}]\n`],
+    ["keys", (name: string) => `${name}=1\n`],
+    ["keys of a table in a line", (name: string) => `${name}=1,`],
+  ])("a pyproject.toml of 1 MiB with nothing but %s is refused", async (what, partOf) => {
+    const parts = Array.from({ length: 100_000 }, (_, at) => partOf(`a${at}`)).join("");
+    const text = what.endsWith("line") ? `x = {${parts}}` : parts;
+    expect(await messageOf(makePlan({ "pyproject.toml": text.slice(0, SOURCE_BOUNDS.file) }))).toBe(
+      "pyproject.toml has more than 3000 keys; Pilvi reads no more of TOML.",
+    );
+  });
+
   test("invalid UTF-8 is named with its byte, behind characters that were replaced before", async () => {
     const bytes = Buffer.concat([Buffer.from('{"name": "\ufffd'), Buffer.from([0xff]), Buffer.from('"}')]);
     expect(await messageOf(makePlan({ "package.json": new Uint8Array(bytes) }))).toBe(
