@@ -8,8 +8,8 @@ import { checkLink, checkPathBounds } from "./paths.ts";
 /** Bytes of the list of all files; a tree of trees may have far more files than it has objects. */
 const MAX_LIST_BYTES = 32 << 20;
 
-/** Bytes of the contents that a plan reads at once. */
-const MAX_READ_BYTES = 64 << 20;
+/** Bytes of the contents that a plan reads at once: two lock files, some other files, or the targets of all links. */
+const MAX_READ_BYTES = 24 << 20;
 
 const [MAX_LINKS, MAX_LINK_BYTES] = [5_000, 4_096];
 

@@ -15,7 +15,7 @@ import { hookOperation } from "./hook.ts";
 import { planOfCommit } from "./plan.ts";
 import { renderPlan } from "./plan-render.ts";
 import { planResource } from "./plan-schema.ts";
-import { SourceSlots, UPLOADS } from "./slots.ts";
+import { PLANS, SourceSlots, UPLOADS } from "./slots.ts";
 import { archiveBody, deployUpload, findParts, planNewUpload, planUpload, uploadQuery } from "./upload.ts";
 
 const TAG = "Deployments";
@@ -30,7 +30,7 @@ export function sourceOperations(context: KindContext): AnyOperation[] {
     uploadOperation(context, slots),
     planUploadOperation(context, slots),
     planNewOperation(context, slots),
-    planOperation(context),
+    planOperation(context, new SourceSlots(PLANS)),
     hookOperation(context),
   ];
 }
@@ -126,7 +126,7 @@ const planQuery = z.object({
     }),
 });
 
-function planOperation(context: KindContext): Operation {
+function planOperation(context: KindContext, slots: SourceSlots): Operation {
   return operation({
     method: "GET",
     path: "/environments/:id/plan",
@@ -139,19 +139,23 @@ function planOperation(context: KindContext): Operation {
     query: planQuery,
     success: planAnswer,
     async handle({ principal, params, query, signal }) {
-      const { environment, application } = await findParts(context, principal.organizationId, params.id);
+      const { organizationId } = principal;
+      const { environment, application } = await findParts(context, organizationId, params.id);
       const { branch } = environment;
       const fetchOptions = { deadlineMs: FETCH_MS, signal };
-      return await withSourceFaults(async () => {
-        const { hash } =
-          query.commit_hash !== undefined
-            ? await fetchedCommit(context, { application, branch }, query.commit_hash, fetchOptions)
-            : application.repository === null
-              ? await commitOf(context, application, environment, signal)
-              : await fetchSource(context, application, branch, fetchOptions);
-        const plan = await planOfCommit(context, environment, application, hash);
-        return { document: { data: renderPlan(hash, plan) } };
-      });
+      const document = await slots.run(organizationId, () =>
+        withSourceFaults(async () => {
+          const { hash } =
+            query.commit_hash !== undefined
+              ? await fetchedCommit(context, { application, branch }, query.commit_hash, fetchOptions)
+              : application.repository === null
+                ? await commitOf(context, application, environment, signal)
+                : await fetchSource(context, application, branch, fetchOptions);
+          const plan = await planOfCommit(context, environment, application, hash);
+          return { data: renderPlan(hash, plan) };
+        }),
+      );
+      return { document };
     },
   });
 }

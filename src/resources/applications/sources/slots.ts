@@ -1,5 +1,5 @@
-// Bounds what runs for sources at the same time: each upload, push and clone keeps a git process, and its client may be
-// slow.
+// Bounds what runs for sources at the same time: each upload, plan, push and clone keeps a git process, and its client may
+// be slow.
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 
 const RETRY_SECONDS = 5;
@@ -14,6 +14,9 @@ interface SlotBounds {
 }
 
 export const UPLOADS: SlotBounds = { noun: "uploads", ofFamily: 8, ofAll: 32 };
+
+/** Plans of commits that are there or are fetched; those of uploads count as uploads. */
+export const PLANS: SlotBounds = { noun: "plans", ofOrganization: 4, ofAll: 16 };
 
 /** A push lasts until the deployments that it began have ended. */
 export const GIT_REQUESTS: SlotBounds = { noun: "pushes and clones", ofFamily: 16, ofAll: 64 };
