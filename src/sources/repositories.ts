@@ -1,6 +1,8 @@
 // The bare repositories of all applications, each in a folder named after its application.
 import { mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isDiskLow } from "../lib/disk-floor.ts";
+import { Refusal } from "../lib/errors.ts";
 import { removeTrees } from "../lib/tree-removal.ts";
 import { repositoryAddress } from "./address.ts";
 import { findGit, type GitProgram } from "./git.ts";
@@ -78,6 +80,14 @@ export class Repositories {
     if (repository === undefined) await removeTrees([this.#pathOf(applicationId)]);
     else await repository.remove();
     this.#opened.delete(applicationId);
+  }
+
+  /** @throws Refusal when the disk is nearly full, before a source is taken. */
+  async refuseFullDisk(): Promise<void> {
+    if (!(await isDiskLow(this.#folder))) return;
+    throw new Refusal(
+      "The disk of the machine is nearly full, so no source is taken. Try again when there is room.",
+    );
   }
 
   /** Gives a task an empty repository, which is deleted after it. */

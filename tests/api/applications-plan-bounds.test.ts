@@ -1,8 +1,11 @@
-// Plans at the bounds of the machine: how many are made at the same time, and how much each reads.
+// Plans at the bounds: how many are made at the same time, what each reads, and the room of the disk and of the quota.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DISK_FLOOR } from "../../src/lib/disk-floor.ts";
 import { tarOf } from "../../src/sources/test-support.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
-import { newApplication, RUNTIMES, SOURCE, upload } from "../support/api/applications-api.ts";
+import { deploymentsOf, newApplication, RUNTIMES, SOURCE, upload } from "../support/api/applications-api.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 
 let api: TestApi;
@@ -64,4 +67,52 @@ test("a source whose files for a plan have more than 24 MiB together is refused"
   );
   expect(await planned(names.slice(0, 20))).toEqual([200, undefined]);
   expect(await planned(names)).toEqual([422, "The files to read are too large together."]);
+});
+
+/** The folders of sources of plans. */
+async function scratchFolders(applicationId: string): Promise<string[]> {
+  const { path } = await api.context.repositories.of(applicationId);
+  return readdirSync(dirname(path)).filter((name) => name.startsWith("scratch-"));
+}
+
+test("uploads and plans are refused while the disk is nearly full, and leave nothing", async () => {
+  const { id, environmentId } = await newApplication(api);
+  const floor = { ...DISK_FLOOR };
+  Object.assign(DISK_FLOOR, { bytes: Infinity, share: 2 });
+  try {
+    for (const address of [
+      "/plans",
+      `/environments/${environmentId}/plans`,
+      `/environments/${environmentId}/uploads`,
+    ]) {
+      const { status, body } = await upload(api, address);
+      expect([address, status, body.message]).toEqual([
+        address,
+        503,
+        "The disk of the machine is nearly full, so no source is taken. Try again when there is room.",
+      ]);
+    }
+  } finally {
+    Object.assign(DISK_FLOOR, floor);
+  }
+  expect(await scratchFolders(id)).toEqual([]);
+  expect(await deploymentsOf(api, environmentId)).toEqual([]);
+  expect((await upload(api, "/plans")).status).toBe(200);
+});
+
+test("a plan of an upload is refused where the storage of the organization is full", async () => {
+  const { id, environmentId } = await newApplication(api);
+  await upload(api, `/environments/${environmentId}/uploads`);
+  const { quotas } = api.context;
+  quotas.storageBytes = 1;
+  try {
+    for (const address of ["/plans", `/environments/${environmentId}/plans`]) {
+      const { status, body } = await upload(api, address);
+      expect([address, status]).toEqual([address, 422]);
+      expect(body.errors?.source?.[0]).toStartWith("The organization may have 1b of storage and has ");
+    }
+  } finally {
+    quotas.storageBytes = 0;
+  }
+  expect(await scratchFolders(id)).toEqual([]);
 });

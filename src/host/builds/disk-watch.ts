@@ -1,5 +1,5 @@
 // Watches how much of the disk a build takes, and that enough of it is left for databases.
-import { statfs } from "node:fs/promises";
+import { isDiskLow } from "../../lib/disk-floor.ts";
 import type { Log } from "../../lib/log.ts";
 import { treeSizeOf, type TreeBound, type TreeSize } from "../os/disk-use.ts";
 
@@ -11,9 +11,6 @@ const PAUSE_TIMES = 10;
 
 /** The most files and folders; a file takes room even when it is empty. */
 export const MAX_ENTRIES = 500_000;
-
-/** Builds end when less is free: this many bytes or files, or this part of a small disk. */
-const [FLOOR_BYTES, FLOOR_FILES, FLOOR_SHARE] = [1024 ** 3, 200_000, 0.05];
 
 /** What a build has exceeded. */
 export type DiskBound = "bytes" | TreeBound;
@@ -64,7 +61,9 @@ export class DiskWatch {
   }
 
   async #checkRoom(): Promise<void> {
-    if (await isLow(this.#disk.folders()[0])) this.#disk.onLow();
+    const [folder] = this.#disk.folders();
+    // A build can be repeated.
+    if (folder !== undefined && (await isDiskLow(folder))) this.#disk.onLow();
   }
 
   async #walk(): Promise<void> {
@@ -85,13 +84,4 @@ export class DiskWatch {
       this.#nextWalkAtMs = endedAtMs + PAUSE_TIMES * (endedAtMs - startedAtMs);
     }
   }
-}
-
-/** A full disk would stop databases, which cannot write then; a build can be repeated. */
-async function isLow(folder: string | undefined): Promise<boolean> {
-  if (folder === undefined) return false;
-  const { bavail, blocks, bsize, ffree, files } = await statfs(folder);
-  // A file system without a bound of files, such as a btrfs, has neither any nor any free: no number is below the floor.
-  const hasFewFiles = ffree < Math.min(FLOOR_FILES, files * FLOOR_SHARE);
-  return hasFewFiles || bavail * bsize < Math.min(FLOOR_BYTES, blocks * bsize * FLOOR_SHARE);
 }

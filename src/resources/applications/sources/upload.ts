@@ -51,7 +51,7 @@ const ONLY_REF = "refs/pilvi/upload";
 
 /**
  * Makes a commit of the upload, and deploys it.
- * @throws ApiError 401, 404, 409, 413, 422 or 429; nothing of a refused upload is left.
+ * @throws ApiError 401, 404, 409, 413, 422, 429 or 503; nothing of a refused upload is left.
  */
 export async function deployUpload(
   context: KindContext,
@@ -119,7 +119,7 @@ export async function planUpload(
   );
 }
 
-/** The plan that an upload would have in a new application; none is made. @throws ApiError 413, 422 or 429. */
+/** The plan that an upload would have in a new application; none is made. @throws ApiError 413, 422, 429 or 503. */
 export async function planNewUpload(
   context: KindContext,
   slots: SourceSlots,
@@ -136,16 +136,18 @@ async function planScratch(
   request: AnyUploadRequest,
   plan: (repository: Repository, hash: string) => Promise<Plan>,
 ): Promise<{ hash: string; plan: Plan }> {
+  const { db, quotas, repositories } = context;
+  const { principal, signal } = request;
   const archive = archiveOf(request);
-  return await slots.run(request.principal.familyId, () =>
-    withSourceFaults(() =>
-      context.repositories.withScratch(async (repository) => {
-        const hash = await repository.commitUpload(archive, ONLY_REF, textOf(request), {
-          signal: request.signal,
-        });
+  await db.begin((tx) => refuseFullStorage(tx, quotas, principal, "source"));
+  return await slots.run(principal.familyId, () =>
+    withSourceFaults(async () => {
+      await repositories.refuseFullDisk();
+      return await repositories.withScratch(async (repository) => {
+        const hash = await repository.commitUpload(archive, ONLY_REF, textOf(request), { signal });
         return { hash, plan: await plan(repository, hash) };
-      }),
-    ),
+      });
+    }),
   );
 }
 
@@ -180,6 +182,7 @@ async function commitUpload(
 ): Promise<{ repository: Repository; ref: string; commit: Commit }> {
   const { db, repositories } = context;
   const archive = archiveOf(request);
+  await repositories.refuseFullDisk();
   const repository = await repositories.of(applicationId);
   await dropWhenFull(context, repository, applicationId);
   const ref = newUploadRef(id, await repository.resolve(`refs/heads/${branch}`));
