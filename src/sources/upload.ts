@@ -3,8 +3,9 @@ import type { SourceLimits } from "./bounds.ts";
 import { ByteReader, unzipped } from "./byte-reader.ts";
 import { PublicError } from "../lib/errors.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
-import { GitProcess, type GitOptions, type GitProgram } from "./git.ts";
+import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
 import { archivePath, checkLink } from "./paths.ts";
+import { resolveCommit } from "./refs.ts";
 import { tarEntries, type TarEntry } from "./tar.ts";
 
 /** What a commit says about itself. */
@@ -55,6 +56,9 @@ export async function commitArchive(git: GitProgram, upload: Upload, options: Gi
   } catch (error) {
     run.kill();
     await source.cancel().catch(() => {});
+    await run.child.exited;
+    // The error says more than what may fail here.
+    await restoreRef(git, upload, options).catch(() => {});
     if (error instanceof PublicError) throw error;
     // A broken pipe says nothing; git's own words do.
     await run.succeeded(WHAT);
@@ -62,6 +66,18 @@ export async function commitArchive(git: GitProgram, upload: Upload, options: Gi
   } finally {
     await run.child.exited;
   }
+}
+
+/** A git that is cut off in its last moment has changed the ref. */
+async function restoreRef(
+  git: GitProgram,
+  { ref, parent }: Upload,
+  { repository, deadlineMs }: GitOptions,
+): Promise<void> {
+  const options = { repository, deadlineMs };
+  if ((await resolveCommit(git, ref, options)) === parent) return;
+  const input = parent === null ? `delete ${ref}\n` : `update ${ref} ${parent}\n`;
+  await gitOutput(git, ["update-ref", "--stdin"], { ...options, what: WHAT, input });
 }
 
 /** The words of `git fast-import`. */

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SOURCE_LIMITS } from "../../src/sources/bounds.ts";
+import { dropOldUploads } from "../../src/resources/applications/sources/old-uploads.ts";
 import { reconcileApplication } from "../../src/resources/applications/reconciler.ts";
+import { newUploadRef } from "../../src/sources/uploads.ts";
 import { git, streamed, tarOf, testFolder, TEXT, tryGit } from "../../src/sources/test-support.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
 import {
@@ -136,6 +138,23 @@ describe("uploads and pushes", () => {
     expect(await newest(application, `?commit_hash=${staged}`)).toBe(staged);
     const other = await newApplication(api);
     expect(await newest(other, `?commit_hash=${staged}`)).toBe(422);
+  });
+
+  test("an upload that was cut off before its deployment began is not the newest, and is dropped", async () => {
+    using folder = testFolder();
+    const { application } = await parts(folder.path);
+    const { id, environmentId } = application;
+    const repository = await repositoryOf(application);
+    await repository.commitUpload(streamed(tarOf(SOURCE)), newUploadRef(environmentId, null), TEXT);
+    expect(await newest(application)).toBe(422);
+    const hash = await uploaded(application);
+    const cutOff = newUploadRef(environmentId, null);
+    await repository.commitUpload(streamed(tarOf(SOURCE)), cutOff, TEXT);
+    expect((await repository.uploads()).at(-1)?.ref).toBe(cutOff);
+    expect(await newest(application)).toBe(hash);
+    await age(application);
+    await dropOldUploads(api.context, repository, id);
+    expect(await keptUploads(application)).toEqual([hash]);
   });
 
   test("a branch whose tip is an upload of a former release goes on", async () => {

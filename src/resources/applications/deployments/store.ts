@@ -262,6 +262,18 @@ export async function commitsInUse(
   return rows.map(({ hash }) => hash);
 }
 
+/** An environment with the hash of a commit. */
+type CommitPlace = { environmentId: string; hash: string };
+
+/** The commits among these that deployments of their environments name. */
+export async function deployedCommits(db: Queryable, places: readonly CommitPlace[]): Promise<CommitPlace[]> {
+  const [environments, hashes] = [places.map((each) => each.environmentId), places.map(({ hash }) => hash)];
+  return await db<CommitPlace[]>`
+    select distinct environment_id as "environmentId", commit_hash as hash from deployments
+    where environment_id = any(${db.array([...new Set(environments)], "text")})
+    and commit_hash = any(${db.array([...new Set(hashes)], "text")})`;
+}
+
 /** How many deployments of an organization are built that began before this one. */
 export async function buildsAhead(db: Queryable, organizationId: string, id: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`

@@ -6,6 +6,7 @@ import type { KindContext } from "../../kind.ts";
 import type { Commit } from "../deployments/store.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
 import type { ApplicationRow } from "../store.ts";
+import { deployedUploads } from "./deployed-uploads.ts";
 import { fetchSource } from "./fetch.ts";
 import { readCommit } from "./read-commit.ts";
 
@@ -23,18 +24,19 @@ export async function commitOf(
   const { branch } = environment;
   if (application.repository !== null) return await fetchSource(context, application, branch, { signal });
   const repository = await context.repositories.of(application.id);
-  const hash = await newestIn(repository, environment);
+  const hash = await newestIn(context, repository, environment);
   if (hash === null) throw new PublicError(`Nothing was pushed or uploaded to the branch ${branch} yet.`);
   return await readCommit(repository, hash);
 }
 
 /** As long as the branch has the tip that it had at an upload, no push came after that. */
 async function newestIn(
+  { db }: KindContext,
   repository: Repository,
   { id, branch }: Pick<EnvironmentRow, "id" | "branch">,
 ): Promise<string | null> {
   const tip = await repository.resolve(`refs/heads/${branch}`);
-  const upload = (await repository.uploads(id)).at(-1);
+  const upload = (await deployedUploads(db, await repository.uploads(id))).at(-1);
   return upload !== undefined && (tip === null || tip === upload.base) ? upload.hash : tip;
 }
 

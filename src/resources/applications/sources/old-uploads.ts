@@ -5,6 +5,7 @@ import { commitsInUse } from "../deployments/store.ts";
 import { KEPT_RELEASES } from "../environments/releases.ts";
 import { environmentsOf } from "../environments/store.ts";
 import { recordRepository } from "../storage.ts";
+import { deployedUploads } from "./deployed-uploads.ts";
 
 /** A younger upload may wait for the row of its deployment. */
 const YOUNG_MS = 60 * 60_000;
@@ -28,7 +29,8 @@ export async function dropOldUploads(
   const uploads = await repository.uploads();
   const environments = await environmentsOf(db, [applicationId]);
   const commits = new Set(await commitsInUse(db, applicationId, KEPT_RELEASES));
-  const newest = new Set(environments.map(({ id }) => uploads.findLast(({ folder }) => folder === id)?.ref));
+  const deployed = await deployedUploads(db, uploads);
+  const newest = new Set(environments.map(({ id }) => deployed.findLast(({ folder }) => folder === id)?.ref));
   const old = uploads.filter(
     ({ ref, hash, at }) => Date.now() - at.getTime() > YOUNG_MS && !commits.has(hash) && !newest.has(ref),
   );
