@@ -1,5 +1,4 @@
 // The refs of uploads: each leads to one commit without a parent, beside all branches. Git's clients do not see them.
-import { newId } from "../lib/ids.ts";
 import { type GitOptions, gitOutput, type GitProgram } from "./git.ts";
 
 /** The folder of the refs, in which no push writes. */
@@ -16,15 +15,20 @@ export interface StoredUpload {
   /** The folder of refs that it is in, such as the id of an environment. */
   folder: string;
   hash: string;
-  /** When it began. */
+  /** When it began; later where the clock went back before. */
   at: Date;
   /** The tip that the branch had then; null for a branch without a commit. */
   base: string | null;
 }
 
-/** The ref of a new upload. Names in a folder sort by time. @param base as in `StoredUpload`. */
-export function newUploadRef(folder: string, base: string | null): string {
-  return `${UPLOADS_FOLDER}/${folder}/${newId("upload")}-on-${base ?? NOTHING}`;
+/**
+ * The ref of a new upload. Names in a folder sort by time.
+ * @param base as in `StoredUpload`.
+ * @param former the newest upload in the folder, which the new upload comes after even when the clock went back.
+ */
+export function newUploadRef(folder: string, base: string | null, former?: Pick<StoredUpload, "at">): string {
+  const atMs = Math.max(Date.now(), (former?.at.getTime() ?? 0) + 1);
+  return `${UPLOADS_FOLDER}/${folder}/upload-${Bun.randomUUIDv7("hex", atMs)}-on-${base ?? NOTHING}`;
 }
 
 /** The uploads in a folder, or in all, the oldest of each folder first. */

@@ -77,15 +77,20 @@ async function keptUploads(application: MadeApplication): Promise<string[]> {
 
 /** Makes all uploads so far older than an hour, with their objects. */
 async function age(application: MadeApplication): Promise<void> {
-  const repository = await repositoryOf(application);
   const then = Date.now() - 2 * HOUR_MS;
+  await putUploads(application, then);
+  const packs = join((await repositoryOf(application)).path, "objects", "pack");
+  for (const name of readdirSync(packs)) utimesSync(join(packs, name), then / 1_000, then / 1_000);
+}
+
+/** Gives all uploads so far another time. */
+async function putUploads(application: MadeApplication, then: number): Promise<void> {
+  const repository = await repositoryOf(application);
   for (const [at, { ref, hash }] of (await repository.uploads()).entries()) {
     const name = ref.replace(/upload-[0-9a-f-]{36}/, `upload-${Bun.randomUUIDv7("hex", then + at)}`);
     await git(repository.path, "update-ref", name, hash);
     await git(repository.path, "update-ref", "-d", ref);
   }
-  const packs = join(repository.path, "objects", "pack");
-  for (const name of readdirSync(packs)) utimesSync(join(packs, name), then / 1_000, then / 1_000);
 }
 
 describe("uploads and pushes", () => {
@@ -155,6 +160,21 @@ describe("uploads and pushes", () => {
     await age(application);
     await dropOldUploads(api.context, repository, id);
     expect(await keptUploads(application)).toEqual([hash]);
+  });
+
+  test("an upload after the clock went back is the newest, and uploads of the future are dropped", async () => {
+    using folder = testFolder();
+    const { application } = await parts(folder.path);
+    await uploaded(application);
+    await succeed(application, "failed");
+    await putUploads(application, Date.now() + 2 * HOUR_MS);
+    for (let at = 0; at < 2; at += 1) {
+      const hash = await uploaded(application);
+      expect(await newest(application)).toBe(hash);
+      await succeed(application, "failed");
+      await until("the former upload is dropped", async () => (await keptUploads(application)).length === 1);
+      expect(await keptUploads(application)).toEqual([hash]);
+    }
   });
 
   test("a branch whose tip is an upload of a former release goes on", async () => {

@@ -31,10 +31,17 @@ export async function dropOldUploads(
   const commits = new Set(await commitsInUse(db, applicationId, KEPT_RELEASES));
   const deployed = await deployedUploads(db, uploads);
   const newest = new Set(environments.map(({ id }) => deployed.findLast(({ folder }) => folder === id)?.ref));
+  const named = new Set(deployed.map(({ ref }) => ref));
   const old = uploads.filter(
-    ({ ref, hash, at }) => Date.now() - at.getTime() > YOUNG_MS && !commits.has(hash) && !newest.has(ref),
+    ({ ref, hash, at }) => !isYoung(at, named.has(ref)) && !commits.has(hash) && !newest.has(ref),
   );
   await repository.dropUploads(old);
+}
+
+/** A clock that was ahead leaves uploads of the future, which would else be young for as long. */
+function isYoung(at: Date, isDeployed: boolean): boolean {
+  const ageMs = Date.now() - at.getTime();
+  return ageMs <= YOUNG_MS && (ageMs >= -YOUNG_MS || !isDeployed);
 }
 
 /** Drops old uploads after a new one, which nobody waits for. */

@@ -185,7 +185,8 @@ async function commitUpload(
   await repositories.refuseFullDisk();
   const repository = await repositories.of(applicationId);
   await dropWhenFull(context, repository, applicationId);
-  const ref = newUploadRef(id, await repository.resolve(`refs/heads/${branch}`));
+  const former = (await repository.uploads(id)).at(-1);
+  const ref = newUploadRef(id, await repository.resolve(`refs/heads/${branch}`), former);
   const hash = await repository.commitUpload(archive, ref, textOf(request), {
     signal: request.signal,
     // An upload may take long enough for its token to be revoked meanwhile.
