@@ -27,7 +27,7 @@ const REMEDIES: Record<VersionedRuntime, string> = {
 };
 
 /** The names of Node.js's release lines, as .nvmrc files have them. */
-const NODE_LINES: Record<string, string> = { hydrogen: "18", iron: "20", jod: "22", krypton: "24" };
+const NODE_LINES = new Map(Object.entries({ hydrogen: "18", iron: "20", jod: "22", krypton: "24" }));
 
 /** Words that leave the choice to the platform. */
 const ANY = new Set([
@@ -89,7 +89,7 @@ function lineOf(name: VersionedRuntime, range: string): string | null {
 function rangeOf(name: VersionedRuntime, { range, origin }: VersionRequest): string {
   const text = range.trim().toLowerCase();
   if (ANY.has(text)) return "*";
-  const line = name === "node" ? NODE_LINES[text.replace(/^lts\//, "")] : undefined;
+  const line = name === "node" ? NODE_LINES.get(text.replace(/^lts\//, "")) : undefined;
   if (line !== undefined) return line;
   const parts =
     text.length > MAX_RANGE_LENGTH ? [] : text.split(/\s*\|\|?\s*/).map((part) => conjunction(name, part));
