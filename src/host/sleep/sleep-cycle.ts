@@ -257,19 +257,19 @@ export class SleepCycle {
   /** Suspends an idle instance whose clients no gateway sees, so the host asks the edge or the engine. */
   async checkUse(): Promise<void> {
     const { file, runner, condition, log, onIdle } = this.#parts;
-    const { process } = runner;
     const seconds = idleSecondsBeforeSleep(file.manifest);
     if (seconds === null) return condition.notice("idle-probe", null);
-    if (condition.state !== "running" || process === null || !runner.runnable) return;
+    const { process, runnable } = runner;
+    if (condition.state !== "running" || process === null || !runnable) return;
     if (this.#edgeUse.isKnown) return this.#edgeUse.allowSleepAfter(seconds) ? onIdle() : undefined;
     try {
-      const unusedSeconds = await (this.#idleProbe ??= new IdleProbe()).seconds(runner.runnable);
+      const unusedSeconds = await (this.#idleProbe ??= new IdleProbe()).seconds(runnable);
       condition.notice("idle-probe", null);
       if (unusedSeconds >= seconds) onIdle();
     } catch (error) {
       // The instance stays awake until its owner acts. An engine that ends looks as if its answer were too long.
-      if (error instanceof BeyondBounds && runner.process === process)
-        condition.notice("idle-probe", error.message);
+      const isTooLong = error instanceof BeyondBounds && runner.process === process;
+      if (isTooLong) condition.notice("idle-probe", error.message);
       log.debug({ error }, "the engine did not report how it is used");
     }
   }
@@ -287,8 +287,7 @@ export class SleepCycle {
 
   async #askUsers(): Promise<UserList | null> {
     const { runner, condition, log } = this.#parts;
-    const isAsked = condition.state === "running" || condition.state === "draining";
-    if (!isAsked || runner.runnable === null) return null;
+    if (!["running", "draining"].includes(condition.state) || runner.runnable === null) return null;
     try {
       const look = await lookAtUsers(runner.runnable);
       if (look !== null) reportRestored(this.#parts, look);

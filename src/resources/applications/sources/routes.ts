@@ -139,11 +139,10 @@ function planOperation(context: KindContext, slots: SourceSlots): Operation {
     query: planQuery,
     success: planAnswer,
     async handle({ principal, params, query, signal }) {
-      const { organizationId } = principal;
-      const { environment, application } = await findParts(context, organizationId, params.id);
+      const { environment, application } = await findParts(context, principal.organizationId, params.id);
       const { branch } = environment;
       const fetchOptions = { deadlineMs: FETCH_MS, signal };
-      const document = await slots.run(organizationId, () =>
+      const document = await slots.run(principal.familyId, () =>
         withSourceFaults(async () => {
           const { hash } =
             query.commit_hash !== undefined

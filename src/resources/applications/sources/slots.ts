@@ -16,7 +16,7 @@ interface SlotBounds {
 export const UPLOADS: SlotBounds = { noun: "uploads", ofFamily: 8, ofAll: 32 };
 
 /** Plans of commits that are there or are fetched; those of uploads count as uploads. */
-export const PLANS: SlotBounds = { noun: "plans", ofOrganization: 4, ofAll: 16 };
+export const PLANS: SlotBounds = { noun: "plans", ofFamily: 4, ofAll: 16 };
 
 /** A push lasts until the deployments that it began have ended. */
 export const GIT_REQUESTS: SlotBounds = { noun: "pushes and clones", ofFamily: 16, ofAll: 64 };
