@@ -43,7 +43,7 @@ test("no request fails during 50 deployments, and a WebSocket of another environ
   expect([...texts].sort()).toEqual(["one", "two"]);
   expect(await socket.echo("still here")).toBe("still here");
   socket.close();
-}, 120_000);
+}, 400_000);
 
 /** Clients that ask one after the other until they are stopped. */
 async function startLoad() {

@@ -27,7 +27,7 @@ beforeAll(async () => {
       "create trigger counts after insert on written for each row update counted set count = count + 1",
     );
   });
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 const inDatabase = <T>(of: string, use: (db: Bun.SQL) => Promise<T>) => stage.inDatabase("mysql", of, use);
@@ -118,7 +118,7 @@ test("the server deletes files that are in the archive, and a cold backup goes o
   await untilShipped();
   await until("older files are deleted", () => files().length === 1);
   await expectAt(commits.at(-1) ?? 0);
-}, 60_000);
+});
 
 test("a customer makes triggers, cannot choose the time of a commit, and sees no database of the log", async () => {
   await inDatabase(id, async (db) => {
@@ -156,7 +156,7 @@ test("a damaged or missing binary log is named, and nothing older is restored", 
   }
   writeFileSync(path, sealed);
   await expectAt(commits.at(-1) ?? 0);
-}, 60_000);
+});
 
 test("a log that is turned off is deleted, and another begins when it is turned on again", async () => {
   const folder = join(stage.folderOf(id), "data", "pilvi-log");
@@ -178,4 +178,4 @@ test("a log that is turned off is deleted, and another begins when it is turned 
   await write(2);
   await untilShipped();
   await expectAt(commits.at(-1) ?? 0);
-}, 60_000);
+});

@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import { createConnection } from "mysql2/promise";
 import { Client } from "pg";
 import { shortened } from "../crash/share.ts";
-import { processesOf } from "../support/pilvi/databases.ts";
+import { MYSQL_CONNECT_TIMEOUT_MS, processesOf } from "../support/pilvi/databases.ts";
 import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 import {
   makeCache,
@@ -63,7 +63,7 @@ async function open({ protocol, port, password }: Place): Promise<Session> {
     };
   }
   if (protocol === "mysql") {
-    const client = await createConnection(login);
+    const client = await createConnection({ ...login, connectTimeout: MYSQL_CONNECT_TIMEOUT_MS });
     client.on("error", () => undefined);
     return { use: () => client.query("select 1"), end: () => client.end(), breakOff: () => client.destroy() };
   }

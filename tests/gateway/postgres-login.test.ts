@@ -300,7 +300,7 @@ describe("an engine that cannot serve", () => {
     await gateway.sleep();
     gateway.onWake = () => gateway.become("failed", "The disk of the host is full.");
     expect(await ask()).toBe("57P03 failed to connect to upstream: The disk of the host is full.");
-  }, 30_000);
+  });
 });
 
 /** A verifier in the form that Postgres stores, with a given salt. */

@@ -129,12 +129,19 @@ export async function connectPg(cluster: DatabaseClusterResource, options: PgOpt
   return client;
 }
 
+/** The default of `mysql2`, 10 s, is less than a wake may take on a busy machine. */
+export const MYSQL_CONNECT_TIMEOUT_MS = 60_000;
+
 /** Logs in with `mysql2`. */
 export async function connectMysql(
   cluster: DatabaseClusterResource,
   options: ConnectionOptions = {},
 ): Promise<Connection> {
-  return await createConnection({ ...loginOf(cluster), ...options });
+  return await createConnection({
+    connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+    ...loginOf(cluster),
+    ...options,
+  });
 }
 
 /** The first column of the first row. */
