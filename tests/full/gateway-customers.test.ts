@@ -11,8 +11,8 @@ const DATABASES = 50;
 const IDLE = 9_000;
 const PIPELINE = 100_000;
 const STORM_MS = 10_000;
-/** The memory that the gateway may hold of an answer that is a hundred times as long. */
-const SLOW_READER_KB = 8 * 1024;
+/** The memory that the gateway may hold of an answer of 500 MB, and garbage that is not collected yet. */
+const SLOW_READER_KB = 64 * 1024;
 
 let hostileLoad: HostileLoad;
 let postgres: Place;

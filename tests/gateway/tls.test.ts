@@ -10,6 +10,9 @@ import { Loop } from "../support/gateway/loop.ts";
 import { tlsClient } from "../support/wire/tls-peer.ts";
 import { CertificateFolder, Connection } from "../support/wire/tls-sessions.ts";
 
+/** The growth of this process by a thousand sessions that are freed. */
+const MOST_GROWTH = 16 * 2 ** 20;
+
 const folder = new CertificateFolder();
 let certificates: TlsCertificates;
 let loop: Loop;
@@ -151,9 +154,15 @@ test("bytes that arrive with the end of the handshake are read", async () => {
 });
 
 test("a thousand handshakes leave nothing behind", async () => {
-  const before = await residentAfter(500);
-  // Sessions that are not freed keep some 40 kB each.
-  expect((await residentAfter(1_000)) - before).toBeLessThan(16 * 2 ** 20);
+  let before = await residentAfter(500);
+  const growths: number[] = [];
+  // Sessions that are not freed keep some 40 kB each, in every round; garbage that was not collected yet does not.
+  while (growths.length < 3 && Math.min(...growths) >= MOST_GROWTH) {
+    const after = await residentAfter(1_000);
+    growths.push(after - before);
+    before = after;
+  }
+  expect(Math.min(...growths)).toBeLessThan(MOST_GROWTH);
 }, 240_000);
 
 /** The memory of this process after so many sessions. */
