@@ -82,8 +82,11 @@ test("lines are searched, filtered, cleared, and wait while the page is paused",
 test("a flood keeps the page at a bounded number of lines, and says how many are missing", async () => {
   await window.page.getByRole("button", { name: "Clear" }).click();
   const event = { channel: "flood", name: "said", data: "{}" };
-  await Promise.all(Array.from({ length: 300 }, () => publish(made.server, made.main, event)));
-  await line("more happened than are shown").first().waitFor();
+  // A busy machine may take longer for a burst than the page has room for it.
+  await until("lines are missing", async () => {
+    await Promise.all(Array.from({ length: 300 }, () => publish(made.server, made.main, event)));
+    return (await line("more happened than are shown").count()) > 0;
+  });
   // Only the visible rows are drawn.
   expect(await lines().count()).toBeLessThan(60);
 });

@@ -1,5 +1,8 @@
 // Deployments in a real browser: followed live, with their output, failures and logs, and rolled back with a click.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildsDir } from "../../../src/host/os/layout.ts";
 import { ConsolePage } from "../../support/console/console-page.ts";
 import { makeOwner } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
@@ -13,8 +16,8 @@ let application: TestApplication;
 let home: string;
 const faults: string[] = [];
 
-/** A build whose output has a colour, and which a reader can watch for some seconds. */
-const SLOW_BUILD = "printf '\\033[32mcompiled\\033[0m 3 files\\n'; sleep 12";
+/** A build whose output has a colour, and which a reader can watch until it is released. */
+const HELD_BUILD = "printf '\\033[32mcompiled\\033[0m 3 files\\n'; until [ -e released ]; do sleep 0.1; done";
 
 beforeAll(async () => {
   served = await startConsole();
@@ -41,17 +44,23 @@ function builtBy(build: string, text: string) {
   return files;
 }
 
+/** Lets a held build end. */
+function release(id: string): void {
+  writeFileSync(join(buildsDir(served.pilvi.dataDir), id, "work", "app", "released"), "");
+}
+
 const deployments = () => window.page.getByRole("list", { name: "Deployments" }).getByRole("listitem");
 
 test("a deployment is followed from its build to the release that serves", async () => {
   const { page } = window;
   await window.goto(home);
   await page.getByText("Nothing was deployed here yet.").waitFor();
-  const { id } = await application.upload(builtBy(SLOW_BUILD, "one"));
+  const { id } = await application.upload(builtBy(HELD_BUILD, "one"));
   await deployments().first().getByRole("link").click();
   await state("building");
   await page.getByText("compiled", { exact: true }).waitFor();
   await lookedAt("deployment-building");
+  release(id);
   await state("succeeded");
   await page.getByText("This release serves").waitFor();
   expect(new URL(page.url()).pathname).toBe(`${home}/deployments/${id}`);
@@ -90,6 +99,8 @@ test("a release is built again, restarted, stopped and started", async () => {
   await page.getByText("This release serves").waitFor();
   await page.getByRole("button", { name: "Deploy again" }).click();
   await page.getByText("Release of").waitFor({ state: "detached" });
+  await page.getByText("compiled", { exact: true }).waitFor();
+  release(new URL(page.url()).pathname.split("/").at(-1) ?? "");
   await page.getByText("This release serves").waitFor();
   await window.goto(home);
   await page.getByRole("button", { name: "Stop" }).click();
