@@ -196,25 +196,25 @@ describe("a release with background processes", () => {
 });
 
 function isEnding(): boolean {
-  return Bun.spawnSync(["pgrep", "-fx", "sleep 2.125"]).success;
+  return Bun.spawnSync(["pgrep", "-fx", "sleep 10.125"]).success;
 }
 
 describe("a release whose former worker takes long to end", () => {
-  const worker = { Procfile: "worker: trap 'sleep 2.125; exit' TERM; sleep 996 & wait\n" };
+  const worker = { Procfile: "worker: trap 'sleep 10.125; exit' TERM; sleep 996 & wait\n" };
 
   test.each(VICTIMS)(
     "survives a kill of %s meanwhile",
     async (victim) => {
-      await pilvi.api("PATCH", `/environments/${application.environmentId}`, { shutdown_timeout: 5 });
+      await pilvi.api("PATCH", `/environments/${application.environmentId}`, { shutdown_timeout: 12 });
       await application.deploy({ ...bunServer("one"), ...worker });
       await expectOneProcess(1);
-      await application.deploy({ ...bunServer("two"), ...worker });
+      await application.deploy({ ...bunServer("two"), Procfile: "worker: sleep 997\n" });
       await until("the former worker ends", isEnding);
       await strike(victim);
       expect(await application.text()).toBe("two");
       await expectOneProcess(1);
     },
-    60_000,
+    120_000,
   );
 });
 

@@ -5,11 +5,9 @@ import { until } from "../support/pilvi/pilvi.ts";
 import { ASLEEP, HostileLoad, type Figures, type Place } from "../support/load/hostile-load.ts";
 import { RawClient, tryWrongPassword } from "../support/load/raw-client.ts";
 
-const FLOOD_MS = 10_000;
+const WRONG_PASSWORDS = 4_000;
 /** Attackers that wait for their answers in parallel. */
 const ATTACKERS = 400;
-/** The rate that makes a flood, also on a slow machine. */
-const LEAST_PER_SECOND = 100;
 const MANY_CONNECTIONS = 10_000;
 const HALF_OPEN = 5_000;
 /** The time limit of a login, and the latest close on a busy machine. */
@@ -55,15 +53,16 @@ async function beside(name: string, action: () => Promise<unknown>): Promise<voi
   }
 }
 
-/** Repeats it for a time, in parallel. @returns how often it ran in a second. */
-async function flood(action: () => Promise<unknown>): Promise<number> {
-  const endsAt = performance.now() + FLOOD_MS;
+/** Repeats it thousands of times, in parallel. */
+async function flood(action: () => Promise<unknown>): Promise<void> {
   let count = 0;
   const attack = async (): Promise<void> => {
-    for (; performance.now() < endsAt; count += 1) await action();
+    while (count < WRONG_PASSWORDS) {
+      count += 1;
+      await action();
+    }
   };
   await Promise.all(Array.from({ length: ATTACKERS }, attack));
-  return Math.round((count * 1_000) / FLOOD_MS);
 }
 
 function place(from: "targets" | "neighbours", index: number): Place {
@@ -80,12 +79,7 @@ test.each([
   ["a cache that honest clients use", "neighbours", 1],
 ] as const)("thousands of wrong passwords for %s", async (name, from, index) => {
   const { protocol, port } = place(from, index);
-  let perSecond = 0;
-  await beside(name, async () => {
-    perSecond = await flood(() => tryWrongPassword(protocol, port, "app"));
-  });
-  console.log(name, perSecond, "a second");
-  expect(perSecond).toBeGreaterThan(LEAST_PER_SECOND);
+  await beside(name, () => flood(() => tryWrongPassword(protocol, port, "app")));
 });
 
 test("10,000 connections that open and close delay no well-behaved client", async () => {
@@ -103,17 +97,17 @@ test("5,000 connections that trickle bytes without end are closed in time", asyn
   const letters = ["\0", "\u0010", "*"];
   await beside("trickle", async () => {
     const clients: RawClient[] = [];
-    const beganAt = performance.now();
     for (let count = 0; count < HALF_OPEN; count += 1) {
       clients.push(await RawClient.open(place("targets", count % 3).port));
     }
+    const openedAt = performance.now();
     const trickle = setInterval(() => {
       for (const [index, client] of clients.entries()) client.write(letters[index % 3] ?? "");
     }, 2_000);
     await Promise.all(clients.map((client) => client.rest()));
     clearInterval(trickle);
-    const tookMs = performance.now() - beganAt;
-    console.log("all closed after", Math.round(tookMs), "ms");
+    const tookMs = performance.now() - openedAt;
+    console.log("all closed", Math.round(tookMs), "ms after the last was opened");
     expect(tookMs).toBeLessThan(LATEST_MS);
     expect(tookMs).toBeGreaterThan(DEADLINE_MS / 2);
   });
