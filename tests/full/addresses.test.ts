@@ -25,6 +25,7 @@ import {
 } from "../support/pilvi/pilvi.ts";
 import { freePort } from "../support/pilvi/ports.ts";
 import { killIfThere } from "../support/pilvi/processes.ts";
+import { requestSuspend } from "../support/pilvi/suspends.ts";
 import { startThief, type Thief } from "../support/load/thieves.ts";
 import { createServer, publish, type TestServer } from "../support/pilvi/websockets.ts";
 
@@ -147,7 +148,7 @@ test("addresses stay taken and refuse no client when host and gateway are killed
   const thief = await thiefAt(...ports);
   const clients = ports.map(knock);
   for (let round = 0; round < ROUNDS; round++) {
-    expect((await pilvi.api("POST", `/caches/${sleeper.id}/suspend`)).status).toBe(200);
+    expect((await requestSuspend(pilvi, `/caches/${sleeper.id}`)).status).toBe(200);
     await killHostAndGateway();
     await thief.round();
     expect([...thief.loot]).toEqual([]);

@@ -12,6 +12,7 @@ import {
   firstOfMysql,
 } from "../support/pilvi/databases.ts";
 import { Failpoints, startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
+import { requestSuspend } from "../support/pilvi/suspends.ts";
 import { openSession, type Resource } from "../crash/ledger-sessions.ts";
 import {
   expectAsleep,
@@ -139,7 +140,7 @@ describe.each(sleepyKinds())("$name", (kind) => {
   });
 
   test("that several requests suspend at once falls asleep once, and may be deleted at the same time", async () => {
-    const answers = await Promise.all([1, 2, 3].map(() => suspend(pilvi, resource)));
+    const answers = await Promise.all([1, 2, 3].map(() => requestSuspend(pilvi, pathOf(resource))));
     for (const { status } of answers) expect(status).toBe(200);
     await expectAsleep(pilvi, resource);
     expect(new Set(answers.map(({ body }) => body.data.meta.sleep.since)).size).toBe(1);

@@ -6,6 +6,7 @@ import type { CacheResource } from "../../../src/resources/caches/schema.ts";
 import type { DatabaseClusterResource } from "../../../src/resources/databases/schema.ts";
 import { createCluster, MYSQL, POSTGRES, processesOf } from "../pilvi/databases.ts";
 import { startPilvi, type StartOptions, type TestPilvi } from "../pilvi/pilvi.ts";
+import { requestSuspend } from "../pilvi/suspends.ts";
 import type { Protocol } from "./raw-client.ts";
 
 type Resource = CacheResource | DatabaseClusterResource;
@@ -75,7 +76,7 @@ export class HostileLoad {
 
   /** @throws when it stays awake. */
   async suspend(path: string): Promise<void> {
-    const { status, body } = await this.pilvi.api("POST", `${path}/suspend`);
+    const { status, body } = await requestSuspend(this.pilvi, path);
     if (status !== 200) throw new Error(`${path} stays awake: ${status} ${JSON.stringify(body)}`);
   }
 
