@@ -66,15 +66,11 @@ async function held(
   socket.write(
     `${request} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${header}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`,
   );
-  await until(
-    "the request is authenticated",
-    async () => {
-      const used = await api.db`
+  await until("the request is authenticated", async () => {
+    const used = await api.db`
       select from ${rows} where id = ${id} and last_used_at > now() - interval '1 minute'`;
-      return used.length > 0;
-    },
-    10_000,
-  );
+    return used.length > 0;
+  });
   return async () => {
     const answer = new Response(socket as unknown as ReadableStream).text();
     socket.write(body);

@@ -45,5 +45,4 @@ test.each(["redis", "valkey"] as const)(
     for (const client of clients) client.terminate();
     expect(/evicted_clients:(\d+)/.exec(String(stats))?.[1]).toBe("0");
   },
-  60_000,
 );

@@ -15,7 +15,7 @@ beforeAll(async () => {
   process.env.PILVI_FAILPOINT_DIR = failpoints.folder;
   Object.assign(globalThis, { PILVI_FAILPOINTS: true });
   await stage.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   Object.assign(globalThis, { PILVI_FAILPOINTS: false });

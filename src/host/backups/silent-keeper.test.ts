@@ -24,7 +24,7 @@ beforeAll(async () => {
   client = new KeeperClient(keeperSocket(stage.hosts.dataDir), timing);
   await stage.driver.ensure(spec);
   ({ id: backup } = await stage.backUp(id));
-}, 60_000);
+});
 afterEach(() => stage.signalKeeper("SIGCONT"));
 afterAll(() => stage.close());
 

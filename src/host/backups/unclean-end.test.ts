@@ -18,7 +18,7 @@ beforeAll(async () => {
   await stage.start();
   await stage.driver.ensure(spec);
   await inDatabase(id, (db) => db`create table kept (id int)`);
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 beforeEach(async () => {

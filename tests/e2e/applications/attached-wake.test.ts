@@ -56,7 +56,7 @@ beforeAll(async () => {
   await until("the process has its attachments", async () => (await application.text()) === "attached");
   const route = (await driver.routes()).find(({ id }) => id === application.environmentId);
   instance = route?.instances[0] ?? "";
-}, 60_000);
+});
 
 afterAll(() => pilvi.close());
 

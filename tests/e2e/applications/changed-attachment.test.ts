@@ -45,7 +45,7 @@ beforeAll(async () => {
     "server.ts": BRITTLE + String(server["server.ts"]),
     Procfile: "web: bun server.ts\nworker: echo worker has $REDIS_PASSWORD; sleep infinity\n",
   });
-}, 60_000);
+});
 
 afterAll(() => pilvi.close());
 

@@ -17,7 +17,7 @@ let application: TestApplication;
 beforeAll(async () => {
   pilvi = await startPilvi({ env: failpoints.env });
   application = await TestApplication.create(pilvi);
-}, 60_000);
+});
 
 afterAll(async () => {
   failpoints.release();
@@ -157,7 +157,6 @@ test.each(["command.ordered", "command.ended"])(
     await pilvi.untilReady();
     expect(await ended(id)).toMatchObject({ status: "command.success", output: "once\n" });
   },
-  60_000,
 );
 
 test("a kill of the host ends a command as a failure that says so", async () => {
@@ -168,11 +167,11 @@ test("a kill of the host ends a command as a failure that says so", async () => 
   expect(attributes).toMatchObject({ status: "command.failure", exit_code: null });
   expect(attributes.failure_reason).toContain("The host ended while the command ran");
   expect(processes("sleep 983")).toBe("");
-}, 60_000);
+});
 
 test("the deletion of an application ends its commands", async () => {
   const id = await running("sleep 984");
   await application.delete();
   expect((await pilvi.api("GET", `/commands/${id}`)).status).toBe(404);
   expect(processes("sleep 984")).toBe("");
-}, 60_000);
+});

@@ -33,7 +33,7 @@ beforeAll(async () => {
   application = await TestApplication.create(pilvi);
   await attachNewCache();
   expect((await application.deploy(FILES)).attributes.status).toBe("deployment.succeeded");
-}, 60_000);
+});
 
 afterAll(() => pilvi.close());
 

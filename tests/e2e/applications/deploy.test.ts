@@ -15,7 +15,7 @@ let first: string;
 beforeAll(async () => {
   pilvi = await startPilvi();
   application = await TestApplication.create(pilvi);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pilvi.close();

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const settings = { shutdown_timeout: 2, cache_id: id };
   await pilvi.api("PATCH", `/environments/${application.environmentId}`, settings);
   await application.deploy(files("one"));
-}, 60_000);
+});
 
 afterAll(async () => {
   cache.close();

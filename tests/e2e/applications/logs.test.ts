@@ -36,7 +36,7 @@ beforeAll(async () => {
   pilvi = await startPilvi();
   application = await TestApplication.create(pilvi);
   first = (await application.deploy({ ...bunServer("talker"), "server.ts": TALKER })).id;
-}, 60_000);
+});
 
 afterAll(async () => {
   await pilvi.close();

@@ -10,7 +10,7 @@ let application: TestApplication;
 beforeAll(async () => {
   pilvi = await startDatabases();
   application = await TestApplication.create(pilvi, "Guest book");
-}, 60_000);
+});
 
 afterAll(async () => {
   await pilvi.close();

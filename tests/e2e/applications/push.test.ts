@@ -13,7 +13,7 @@ let application: TestApplication;
 beforeAll(async () => {
   pilvi = await startPilvi({ env: failpoints.env });
   application = await TestApplication.create(pilvi);
-}, 60_000);
+});
 
 afterAll(async () => {
   failpoints.release();
@@ -93,5 +93,4 @@ test.each(["push.received", "push.reported"])(
     const { body } = await pilvi.api<{ data: unknown[] }>("GET", path);
     expect(body.data).toHaveLength(1);
   },
-  60_000,
 );

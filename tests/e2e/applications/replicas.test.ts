@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { body } = await pilvi.api<{ data: { id: string }[] }>("GET", `${environment}/instances`);
   instance = `/instances/${body.data[0]?.id}`;
   await pilvi.api("PATCH", instance, { min_replicas: 2, max_replicas: 2 });
-}, 60_000);
+});
 
 afterAll(async () => await pilvi.close());
 
@@ -88,13 +88,13 @@ test("two replicas share the requests, and each has the worker of the Procfile b
   expect(await background()).toMatchObject([
     { attributes: { processes: 1, command: "bun worker.ts" }, meta: { procfile_name: "worker" } },
   ]);
-}, 60_000);
+});
 
 test("a replica that ends is started again, and the other answers meanwhile", async () => {
   await application.fetch("/end", { method: "POST" }).catch(() => undefined);
   for (let asked = 0; asked < 10; asked += 1) expect(await application.text()).toStartWith("one ");
   await until("both answer", async () => (await answers()).length === 2);
-}, 60_000);
+});
 
 test("a release swaps all replicas and then the workers, without a failed request", async () => {
   const load = { isOver: false, faults: [] as string[], answered: 0 };
@@ -115,13 +115,13 @@ test("a release swaps all replicas and then the workers, without a failed reques
   expect(load.answered).toBeGreaterThan(10);
   expect(await answers()).toEqual([expect.stringMatching(/^two \d+$/), expect.stringMatching(/^two \d+$/)]);
   await until("the former processes have ended", () => processFolders() === 6);
-}, 60_000);
+});
 
 test("the former workers end by themselves before the new ones start", async () => {
   const words = ["one works", "one works", "one ended", "one ended", "two works", "two works"];
   await until("all have spoken", async () => (await wordsOfWorkers()).length >= words.length);
   expect(await wordsOfWorkers()).toEqual(words);
-}, 60_000);
+});
 
 test("a background process that fails leaves the application alone, and says why", async () => {
   const path = `${instance}/background-processes`;
@@ -136,7 +136,7 @@ test("a background process that fails leaves the application alone, and says why
   expect([attributes.status, meta.last_error]).toEqual(["running", null]);
   expect((await pilvi.api("DELETE", `/background-processes/${body.data.id}`)).status).toBe(204);
   await until("it is gone", () => processFolders() === 6);
-}, 60_000);
+});
 
 test("the numbers of replicas and of processes follow their order, and a stop ends all", async () => {
   const [worker, mail] = await background();
@@ -152,4 +152,4 @@ test("the numbers of replicas and of processes follow their order, and a stop en
   expect(await application.text()).toStartWith("two ");
   await pilvi.api("POST", `/environments/${application.environmentId}/stop`);
   await until("nothing runs", () => processFolders() === 0);
-}, 60_000);
+});

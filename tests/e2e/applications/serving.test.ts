@@ -9,7 +9,7 @@ let application: TestApplication;
 beforeAll(async () => {
   pilvi = await startPilvi();
   application = await TestApplication.create(pilvi);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pilvi.close();

@@ -22,7 +22,7 @@ beforeAll(async () => {
     await git(work, "commit", "--quiet", "--allow-empty", "-m", "first");
     await git(work, "push", "--quiet", remote, "HEAD:former");
   });
-}, 60_000);
+});
 afterAll(async () => await pilvi.close());
 
 /** Works in a clone of the application's repository. */
