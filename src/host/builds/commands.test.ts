@@ -84,7 +84,7 @@ test("a command that fails has its exit code, and later steps do not run", async
 });
 
 test("a command ends at its deadline, its memory and the bound of its output", async () => {
-  const late = await host.runIn(release, { ...step("setsid sleep 993 & sleep 993"), deadlineSeconds: 1 });
+  const late = await host.runIn(release, { ...step("setsid sleep 943 & sleep 943"), deadlineSeconds: 1 });
   expect(late.failure).toEqual({ code: "deadline", message: "The command took longer than its 1 seconds." });
   const large = await host.runIn(release, { ...step("tail /dev/zero"), memoryBytes: 64 * MIB });
   expect(large.failure).toMatchObject({ code: "memory" });
@@ -93,14 +93,14 @@ test("a command ends at its deadline, its memory and the bound of its output", a
   const texts = await host.texts(loud.id);
   expect(texts.at(-1)).toContain("is not kept");
   expect(texts.join("\n").length).toBeLessThan(MIB);
-  expect(Bun.spawnSync(["pgrep", "-f", "sleep 993"]).stdout.toString()).toBe("");
+  expect(Bun.spawnSync(["pgrep", "-f", "sleep 943"]).stdout.toString()).toBe("");
 });
 
 test("commands run beside a build and an application, and keep their release until they end", async () => {
   const build = await host.order(step("until test -e /cache/over; do sleep 0.05; done", "build"), {});
-  const spec = applicationSpec({ release, command: "exec sleep 992", healthPath: null });
+  const spec = applicationSpec({ release, command: "exec sleep 942", healthPath: null });
   void host.host.ensure(spec).catch(() => undefined);
-  const open = await host.orderTar({ release, ...step("echo begun; sleep 991") }, new Uint8Array());
+  const open = await host.orderTar({ release, ...step("echo begun; sleep 941") }, new Uint8Array());
   await until("it has begun", async () => (await host.texts(open.id)).includes("begun"));
   expect((await host.runIn(release, step("true"))).state).toBe("succeeded");
   expect(host.host.builds.observe(build.id)?.state).toBe("running");
@@ -134,7 +134,7 @@ test("a driver orders a command without a source, and reads its output", async (
 
 test("the next host says that a command was ended with its host, and leaves nothing of it", async () => {
   const id = testId("command");
-  await host.orderTar({ id, release, ...step("echo begun; sleep 990") }, new Uint8Array());
+  await host.orderTar({ id, release, ...step("echo begun; sleep 940") }, new Uint8Array());
   await until("it has begun", async () => (await host.texts(id)).includes("begun"));
   await host.restart();
   expect(host.host.builds.observe(id)).toMatchObject({
@@ -142,6 +142,6 @@ test("the next host says that a command was ended with its host, and leaves noth
     failure: { code: "interrupted", message: expect.stringContaining("while the command ran") },
   });
   expect(existsSync(join(host.dataDir, "builds", id, "work"))).toBe(false);
-  expect(Bun.spawnSync(["pgrep", "-f", "sleep 990"]).stdout.toString()).toBe("");
+  expect(Bun.spawnSync(["pgrep", "-f", "sleep 940"]).stdout.toString()).toBe("");
   expect((await host.runIn(release, step("true"))).state).toBe("succeeded");
 });

@@ -70,14 +70,14 @@ test.each([
 
 test("a host that is killed in the middle of a step leaves no process of it", async () => {
   const id = testId("killed");
-  const doomed = startDoomed(id, "echo begun; setsid sleep 998 & sleep 999");
+  const doomed = startDoomed(id, "echo begun; setsid sleep 938 & sleep 939");
   const log = join(next.dataDir, "builds", id, "log.jsonl");
   await until("the step begins", () => readBuildLog(log, 0).lines.some(({ text }) => text === "begun"));
   doomed.kill("SIGKILL");
   await doomed.exited;
   await next.start();
   expect(next.host.builds.observe(id)).toMatchObject({ state: "failed", failure: { code: "interrupted" } });
-  const { stdout } = Bun.spawnSync(["pgrep", "-f", "sleep 99[89]"]);
+  const { stdout } = Bun.spawnSync(["pgrep", "-f", "sleep 93[89]"]);
   expect(stdout.toString()).toBe("");
 });
 

@@ -120,7 +120,7 @@ test("an output that is longer than what is kept says so", async () => {
 });
 
 test("output is read while a command runs, and a cancel ends all of it", async () => {
-  const id = await running("echo begun; sleep 981 & sleep 981");
+  const id = await running("echo begun; sleep 951 & sleep 951");
   await until("there is output", async () => (await output(id)).data.length > 0);
   const { data, meta } = await output(id);
   expect([data.map(({ text }) => text), meta.is_complete]).toEqual([["begun"], false]);
@@ -131,13 +131,13 @@ test("output is read while a command runs, and a cancel ends all of it", async (
     failure_reason: "The command was cancelled.",
     output: "begun\n",
   });
-  expect(processes("sleep 981")).toBe("");
+  expect(processes("sleep 951")).toBe("");
   expect((await pilvi.api("POST", `/commands/${id}/cancel`)).status).toBe(200);
 });
 
 test("an environment runs five commands at once", async () => {
   const ids = await Promise.all(
-    Array.from({ length: 5 }, async () => (await begin("sleep 982")).body.data.id),
+    Array.from({ length: 5 }, async () => (await begin("sleep 952")).body.data.id),
   );
   const sixth = await begin("true");
   expect([sixth.status, sixth.body.message]).toEqual([409, expect.stringContaining("5 commands")]);
@@ -160,18 +160,18 @@ test.each(["command.ordered", "command.ended"])(
 );
 
 test("a kill of the host ends a command as a failure that says so", async () => {
-  const id = await running("echo begun; sleep 983");
+  const id = await running("echo begun; sleep 953");
   pilvi.kill("host");
   await pilvi.untilReady();
   const attributes = await ended(id);
   expect(attributes).toMatchObject({ status: "command.failure", exit_code: null });
   expect(attributes.failure_reason).toContain("The host ended while the command ran");
-  expect(processes("sleep 983")).toBe("");
+  expect(processes("sleep 953")).toBe("");
 });
 
 test("the deletion of an application ends its commands", async () => {
-  const id = await running("sleep 984");
+  const id = await running("sleep 954");
   await application.delete();
   expect((await pilvi.api("GET", `/commands/${id}`)).status).toBe(404);
-  expect(processes("sleep 984")).toBe("");
+  expect(processes("sleep 954")).toBe("");
 });
