@@ -49,7 +49,7 @@ test("a release that has not served so far is judged by its health path", async 
   spec = applicationSpec({
     release,
     healthPath: "/health",
-    startTimeoutSeconds: 3,
+    startTimeoutSeconds: 15,
     variables: { ILL: "yes" },
   });
   void host.host.ensure(spec);
@@ -59,7 +59,7 @@ test("a release that has not served so far is judged by its health path", async 
 });
 
 test("a process that was started anew after another has served is judged by its health path", async () => {
-  spec = applicationSpec({ release, healthPath: "/health", startTimeoutSeconds: 3 });
+  spec = applicationSpec({ release, healthPath: "/health", startTimeoutSeconds: 15 });
   expect(await host.host.ensure(spec)).toMatchObject({ state: "running" });
   const ill = { ...spec, variables: { ILL: "yes" } };
   void host.host.ensure(ill).catch(() => undefined);

@@ -30,7 +30,7 @@ console.log("listening");
 `;
 
 const FAILS =
-  /^The application did not answer \/fail with a status below 500 within 1 s\. Its last lines:\n(?:.+\n)*no key$/;
+  /^The application did not answer \/fail with a status below 500 within 10 s\. Its last lines:\n(?:.+\n)*no key$/;
 
 async function released(files: Record<string, string>): Promise<string> {
   const build = await host.build({}, files);
@@ -111,7 +111,7 @@ test("an application that ends, hangs or answers with errors has failed, with it
     state: "failed",
     lastError: expect.stringContaining("no database here"),
   });
-  const fails = applicationSpec({ release, healthPath: "/fail", startTimeoutSeconds: 1 });
+  const fails = applicationSpec({ release, healthPath: "/fail", startTimeoutSeconds: 10 });
   const { state, lastError } = await host.host.ensure(fails);
   expect([state, lastError]).toEqual(["failed", expect.stringMatching(FAILS)]);
   await Promise.all([host.host.remove(ends.id), host.host.remove(fails.id)]);
@@ -119,11 +119,11 @@ test("an application that ends, hangs or answers with errors has failed, with it
 
 test("an application that listens at another port has failed, with the name of the right one", async () => {
   const release = await released({ "other.sh": "echo listening on 3000; sleep 996" });
-  const spec = applicationSpec({ release, command: "sh other.sh", healthPath: "/", startTimeoutSeconds: 1 });
+  const spec = applicationSpec({ release, command: "sh other.sh", healthPath: "/", startTimeoutSeconds: 5 });
   const { state, lastError } = await host.host.ensure(spec);
   expect(state).toBe("failed");
   expect(lastError).toStartWith(
-    `Nothing listens at 127.0.0.1 at the port that the variable PORT names (${spec.exposure.port}) after 1 s.`,
+    `Nothing listens at 127.0.0.1 at the port that the variable PORT names (${spec.exposure.port}) after 5 s.`,
   );
   expect(lastError).toEndWith("Its last lines:\nlistening on 3000");
   await host.host.remove(spec.id);

@@ -85,7 +85,7 @@ test("a process that was ordered to end goes on ending, and is not started anew 
 });
 
 test("a process that was ordered to end is killed when its time is over", async () => {
-  spec = applicationSpec({ release, shutdownTimeoutSeconds: 2 });
+  spec = applicationSpec({ release, shutdownTimeoutSeconds: 15 });
   const left = await interrupt("order");
   expect(pids()).toEqual(left);
   await until("it is killed", () => pids().length === 0);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 /** What comes of an action whose deadline passes while its host is at work. */
-async function lateAction(state: "running" | "draining" | "asleep", deadlineSeconds = 1) {
+async function lateAction(state: "running" | "draining" | "asleep", deadlineSeconds = 3) {
   const { id: resourceId } = await make(api, CACHES, CACHES.body);
   api.host.driver.observe = (id) => Promise.resolve(observed(id, state, {}));
   const action = { type: "suspend", resourceId, hostId: api.host.id, requestedBy: "test" } as const;

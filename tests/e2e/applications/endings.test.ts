@@ -41,7 +41,7 @@ beforeAll(async () => {
   const { id, attributes } = await pilvi.createCache();
   const { hostname, port, password } = attributes.connection;
   cache = new RedisClient(`redis://:${password}@${hostname}:${port}`);
-  const settings = { shutdown_timeout: 2, cache_id: id };
+  const settings = { shutdown_timeout: 10, cache_id: id };
   await pilvi.api("PATCH", `/environments/${application.environmentId}`, settings);
   await application.deploy(files("one"));
 });

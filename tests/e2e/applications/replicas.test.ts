@@ -19,7 +19,7 @@ beforeAll(async () => {
   pilvi = await startPilvi();
   application = await TestApplication.create(pilvi);
   const environment = `/environments/${application.environmentId}`;
-  await pilvi.api("PATCH", environment, { shutdown_timeout: 1 });
+  await pilvi.api("PATCH", environment, { shutdown_timeout: 10 });
   const { body } = await pilvi.api<{ data: { id: string }[] }>("GET", `${environment}/instances`);
   instance = `/instances/${body.data[0]?.id}`;
   await pilvi.api("PATCH", instance, { min_replicas: 2, max_replicas: 2 });
