@@ -209,7 +209,7 @@ describe("a hostile source", () => {
     const text = JSON.stringify({ scripts: { ...scripts, start: "node a.js" } });
     const started = performance.now();
     expect((await makePlan({ "package.json": text })).start?.command).toBe("node a.js");
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   test("a Procfile with too many processes is refused", async () => {

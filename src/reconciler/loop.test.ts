@@ -132,7 +132,7 @@ test("a running loop takes over within seconds from a loop that dies", async () 
   runs[0]?.signal.addEventListener("abort", () => runs[0]?.fail(new Error("aborted")));
   await dying.stop();
   expect((await workOf(db, "thing-1"))?.lastError).toBeNull();
-  await until("the second has done it", () => isSettled("thing-1"), 5_000);
+  await until("the second has done it", () => isSettled("thing-1"), 20_000);
 });
 
 test("a lost session aborts its runs, and a new session begins when they have ended", async () => {
@@ -220,11 +220,11 @@ test("another loop requeues the settled and the running work of a loop that died
   const { runs, reconcile } = held();
   const alsoDying = await start(reconcile);
   await dying.stop();
-  await until("the second loop looks again", () => runs.length === 1, 10_000);
+  await until("the second loop looks again", () => runs.length === 1, 20_000);
   runs[0]?.signal.addEventListener("abort", () => runs[0]?.fail(new Error("aborted")));
   await start(async () => SETTLED);
   await alsoDying.stop();
-  await until("the third loop has looked again", () => isSettled("thing-1"), 10_000);
+  await until("the third loop has looked again", () => isSettled("thing-1"), 20_000);
 });
 
 test("slow runs leave room for others", async () => {

@@ -225,7 +225,7 @@ describe("a connection that is closed", () => {
     const subscription = { url, credentials, channel: "news", userId: "1", origin: undefined };
     dumb.welcome = (socket) =>
       sendEvent(socket, "pusher:connection_established", { socket_id: "1.1", activity_timeout: 0.01 });
-    expect(await new Subscriber(subscription, listener, 1_000).ended).toMatchObject({ wasConnected: true });
+    expect(await new Subscriber(subscription, listener, 3_000).ended).toMatchObject({ wasConnected: true });
     dumb.welcome = () => {};
     expect(await new Subscriber(subscription, listener, 10).ended).toMatchObject({ wasConnected: false });
   });

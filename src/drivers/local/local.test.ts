@@ -167,7 +167,7 @@ testDriverContract("for this machine", {
   canLogIn: async (port, password) => {
     const client = new Bun.RedisClient(`redis://:${password}@127.0.0.1:${port}`, {
       autoReconnect: false,
-      connectionTimeout: 1_000,
+      connectionTimeout: 10_000,
     });
     try {
       return (await client.ping()) === "PONG";

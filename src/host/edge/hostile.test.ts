@@ -99,7 +99,7 @@ test("a client that sends its headers slowly is sent away after some seconds, an
   expect((await lone.get("a.localhost")).status).toBe(200);
   await closed;
   clearInterval(drip);
-  expect(performance.now() - startedMs).toBeLessThan(15_000);
+  expect(performance.now() - startedMs).toBeLessThan(30_000);
 });
 
 test("one address gets no more connections than its share, and gets them again when it has left", async () => {

@@ -139,7 +139,7 @@ test("a sleeping application no longer reaches and wakes a cache that is deleted
       current = route?.instances[0] ?? instance;
       return current !== instance;
     },
-    10_000,
+    25_000,
   );
   const { manifest } = instanceFolder(pilvi.dataDir, current);
   const { spec } = JSON.parse(readFileSync(manifest, "utf8")) as { spec: { reaches: string[] } };

@@ -7,8 +7,8 @@ import { RawClient } from "../../support/load/raw-client.ts";
 
 const OPEN_FILES = 256;
 const CLIENTS = 1_000;
-/** Half of the time that a client may take to log in. */
-const SOON_MS = 5_000;
+/** Less than the time that a client may take to log in, after which the crowd gives its places back. */
+const SOON_MS = 9_000;
 
 let hostileLoad: HostileLoad;
 

@@ -66,7 +66,7 @@ describe.each(["allkeys-lru", "noeviction", "volatile-ttl"])("a cache with %s", 
     await fill(client);
     const before = await dump(client);
     await client.set("ends later", "1", "EX", 3_600);
-    await client.set("ends asleep", "1", "PX", 5_000);
+    await client.set("ends asleep", "1", "PX", 20_000);
     const endsAsleepAt = Number(await client.call("PEXPIRETIME", "ends asleep"));
     const endsAt = await client.call("PEXPIRETIME", "ends later");
     client.disconnect();

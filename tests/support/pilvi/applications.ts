@@ -17,7 +17,7 @@ export function bunServer(text: string): Files {
     "package.json": JSON.stringify({ name: "shop", private: true, scripts: { start: "bun server.ts" } }),
     "server.ts": `
       let counted = 0;
-      const marked = { headers: { "cache-control": "public, max-age=60" } };
+      const marked = { headers: { "cache-control": "public, max-age=300" } };
       const server = Bun.serve({
         port: Number(process.env.PORT),
         hostname: "127.0.0.1",

@@ -27,7 +27,7 @@ test("lines that are made for it hold up no reading", () => {
   read(...Array.from({ length: 50 }, () => errors));
   read(JSON.stringify({ msg: "a", err: { stack: `Error\n${slashes}`, message: "b" } }));
   // Each of these lines took seconds by itself.
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  expect(performance.now() - startedMs).toBeLessThan(20_000);
 });
 
 test("a level that is the name of a member of all objects is no level", () => {
