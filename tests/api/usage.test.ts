@@ -160,7 +160,12 @@ test("storage is sampled each hour, also for hours without a control plane, and 
 });
 
 const MINUTE_MS = 60_000;
-const minuteMs = (back: number) => Date.now() - (Date.now() % MINUTE_MS) - back * MINUTE_MS;
+const MONTH_MS = Date.parse(`${month()}-01T00:00:00Z`);
+const MINUTES_SO_FAR = Math.floor((Date.now() - MONTH_MS) / MINUTE_MS);
+/** The present minute. In the first minutes of a month that month's beginning: the minutes before are of a single month. */
+const PRESENT_MS = MONTH_MS + (MINUTES_SO_FAR > 3 ? MINUTES_SO_FAR * MINUTE_MS : 0);
+const minuteMs = (back: number) => PRESENT_MS - back * MINUTE_MS;
+const MONTH_OF_MINUTES = new Date(minuteMs(1)).toISOString().slice(0, 7);
 
 function reading(id: string, figures: Partial<Reading>): Reading {
   return { id, awakeMs: MINUTE_MS, computeMs: MINUTE_MS, cpuMs: 1, memoryBytes: 1, wakes: 0, ...figures };
@@ -171,9 +176,13 @@ async function take(...batches: [atMs: number, reading: Reading][]): Promise<voi
   await takeReadings(api.db, "host-1", taken, Date.now());
 }
 
-async function totalsOf(token: string) {
+/** The totals of a resource that is older than the last minutes. */
+async function totalsOf(id: string, token: string) {
+  await api.db`update usage_resources set created_at = ${new Date(minuteMs(60))} where resource_id = ${id}`;
   await updateUsage(api.db);
-  return (await usage("", token)).data[0]?.attributes.totals ?? expect.unreachable();
+  return (
+    (await usage(`?month=${MONTH_OF_MINUTES}`, token)).data[0]?.attributes.totals ?? expect.unreachable()
+  );
 }
 
 describe("readings", () => {
@@ -189,7 +198,7 @@ describe("readings", () => {
     await take(...first);
     await take(...first, [minuteMs(1), cluster(2, 4, 20)]);
     await take([minuteMs(1), cluster(50, 99, 99)]);
-    const total = await totalsOf(token);
+    const total = await totalsOf(id, token);
     expect([total.max_connections, total.messages_received, total.messages_sent]).toEqual([9, 19, 180]);
     expect(total.awake_mib_seconds).toBe(0);
     await take([minuteMs(24 * 60), cluster(1, 1_000, 1)]);
@@ -205,10 +214,10 @@ describe("readings", () => {
     const token = await api.newToken(["*"], "clients");
     const id = await create("/caches", validCache, token);
     await take([minuteMs(3), reading(id, { connections: 40, gatewayConnections: 7 })]);
-    const total = await totalsOf(token);
+    const total = await totalsOf(id, token);
     expect([total.max_connections, total.messages_received]).toEqual([7, null]);
     await take([minuteMs(2), reading(id, { connections: 8 })]);
-    expect((await totalsOf(token)).max_connections).toBe(8);
+    expect((await totalsOf(id, token)).max_connections).toBe(8);
   });
 
   test("of an unknown instance count nowhere", async () => {

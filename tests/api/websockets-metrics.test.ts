@@ -40,8 +40,10 @@ const page = async (token: string | null = api.token) =>
 const drive = (parts: Partial<Driver>) => Object.assign(api.host.driver, parts);
 
 const MINUTE_MS = 60_000;
-/** The beginning of a minute, so many minutes ago. */
-const minuteMs = (back: number) => Date.now() - (Date.now() % MINUTE_MS) - back * MINUTE_MS;
+/** The minute in which the tests began. */
+const PRESENT_MS = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+/** The beginning of a minute, so many minutes before that. */
+const minuteMs = (back: number) => PRESENT_MS - back * MINUTE_MS;
 
 function reading(id: string, figures: Partial<Reading>): Reading {
   return { id, awakeMs: MINUTE_MS, computeMs: 0, cpuMs: 0, memoryBytes: 0, wakes: 0, ...figures };
