@@ -74,6 +74,10 @@ function observed() {
   return host.host.observe(spec.id);
 }
 
+function wakes(): number {
+  return observed().sleep?.wakes ?? 0;
+}
+
 function pids(): number[] {
   return holdersOf(instanceFolder(host.dataDir, spec.id).lock);
 }
@@ -174,7 +178,7 @@ test("a WebSocket wakes an application, and keeps it awake while it is open", as
 });
 
 test("a request that comes while its application is being stopped is answered by the next process", async () => {
-  await begin({ variables: { END_MS: "300" } });
+  await begin({ sleepAfterSeconds: 3_600, variables: { END_MS: "2000" } });
   const [before] = pids();
   const asleep = host.host.suspend(spec.id);
   await until("it is being stopped", async () =>
@@ -215,7 +219,8 @@ test("a process without a port that ends now and then sleeps with its applicatio
 test("requests at any moment of many suspensions are all answered", async () => {
   await begin({ sleepAfterSeconds: 3600, variables: { END_MS: "10" } });
   const failed: string[] = [];
-  for (let round = 0; round < 30; round += 1) {
+  // On a busy machine, the first requests come before a suspension has begun.
+  for (let round = 0; round < 30 || wakes() <= 3; round += 1) {
     const beganAtMs = performance.now();
     const asleep = host.host.suspend(spec.id).catch(() => undefined);
     while (performance.now() - beganAtMs < round) await new Promise((resolve) => setImmediate(resolve));
@@ -224,7 +229,6 @@ test("requests at any moment of many suspensions are all answered", async () => 
     await asleep;
   }
   expect(failed).toEqual([]);
-  expect(observed().sleep?.wakes).toBeGreaterThan(3);
 });
 
 test("an application that the next host finds runs for its whole idle time", async () => {
@@ -267,12 +271,13 @@ test("a restarted edge begins anew, and an application without a route does not 
     return edge.idleSeconds(spec.id) > 0.5;
   });
   const [pid] = holdersOf(instanceFolder(host.dataDir, EDGE_ID).lock);
+  const killedMs = performance.now();
   if (pid !== undefined) process.kill(pid, "SIGKILL");
   await until("the edge is noticed", () => host.host.observe(EDGE_ID).state !== "running");
   expect(edge.idleSeconds(spec.id)).toBe(0);
   await until("the edge is back", () => host.host.observe(EDGE_ID).state === "running");
   await edge.measureUse();
-  expect(edge.idleSeconds(spec.id)).toBeLessThan(0.5);
+  expect(edge.idleSeconds(spec.id)).toBeLessThanOrEqual((performance.now() - killedMs) / 1_000);
   await edge.remove("env");
   expect(edge.idleSeconds(spec.id)).toBe(0);
 });
