@@ -209,6 +209,7 @@ test("a keeper with another key writes nothing, and says why", async () => {
   const other = keeperIn(folder, ["a"], { key: new Uint8Array(32).fill(8), loadingTimeoutMs: 300 });
   keepers.push(other);
   other.start();
+  await until("the other key is noticed", () => other.store.hasWrongKey);
   expect(await faultOf(other.loaded())).toMatchObject({ name: "WrongKey" });
   expect(other.store.lastError).toContain("was made with another key");
   expect(await faultOf(other.archives.store(ID, "two", streamOf(BYTES)))).toMatchObject({ name: "WrongKey" });
@@ -222,6 +223,7 @@ test("a target of a newer Pilvi is left alone", async () => {
   const keeper = keeperIn(folder, ["a"], { loadingTimeoutMs: 300 });
   keepers.push(keeper);
   keeper.start();
+  await until("the newer target is noticed", () => keeper.store.lastError !== null);
   expect(await faultOf(keeper.loaded())).toMatchObject({
     message: expect.stringContaining("was written by a newer Pilvi"),
   });

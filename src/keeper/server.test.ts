@@ -6,7 +6,7 @@ import { until } from "../../tests/support/pilvi/pilvi.ts";
 import { KeeperClient, PlanRefused } from "../host/backups/keeper-client.ts";
 import type { ArchiveWatchLine, BackupFacts } from "../contracts/keeper.ts";
 import { keeperPath } from "../contracts/versions.ts";
-import type { KeeperOptions } from "./keeper.ts";
+import type { Keeper, KeeperOptions } from "./keeper.ts";
 import { serveKeeper } from "./server.ts";
 import {
   bytesOf,
@@ -41,11 +41,12 @@ afterEach(async () => {
   removeFolder(folder);
 });
 
-function serve(options: Partial<KeeperOptions> = {}): void {
+function serve(options: Partial<KeeperOptions> = {}): Keeper {
   const keeper = keeperIn(folder, ["a"], options);
   const stop = serveKeeper(keeper, socket, silentLog);
   keeper.start();
   stops.push(() => keeper.close(), stop);
+  return keeper;
 }
 
 async function store(backup: string, bytes = BYTES, more: Partial<BackupFacts> = {}) {
@@ -168,7 +169,8 @@ describe("the host", () => {
     expect(await faultOf(client.plan(ID, { backup: "one" }))).toMatchObject({ code: "damaged" });
     await stops.pop()?.();
     await stops.pop()?.();
-    serve({ key: new Uint8Array(32).fill(9), loadingTimeoutMs: 300 });
+    const other = serve({ key: new Uint8Array(32).fill(9), loadingTimeoutMs: 300 });
+    await until("the other key is noticed", () => other.store.hasWrongKey);
     expect(await faultOf(client.plan(ID, { backup: "one" }))).toMatchObject({ code: "wrong_key" });
   });
 });

@@ -38,6 +38,12 @@ export async function takeOne(db: Database, owner: number): Promise<Job> {
   return job;
 }
 
+/** Queues work like `item`, and claims it. */
+export async function takeNew(db: Database, id: string): Promise<Job> {
+  await item(db, id);
+  return await takeOne(db, 1);
+}
+
 /** Queues work like `item`, and has it found as desired. */
 export async function settle(db: Database, id: string): Promise<void> {
   await item(db, id);
@@ -81,7 +87,7 @@ export interface WorkRow {
 }
 
 /** The row of a resource, or undefined when it does not exist. */
-export async function workOf(db: Database, id: string): Promise<WorkRow | undefined> {
+export async function workOf(db: Queryable, id: string): Promise<WorkRow | undefined> {
   const [row] = await db<WorkRow[]>`
     select owner, attempts, last_error as "lastError", run_at <= now() as "isDue",
            deadline_at is null and run_at = 'infinity' as "isSettled",

@@ -132,7 +132,8 @@ test("input waits for a program that does not read, within a bound", async () =>
   for (let sent = 0; sent < 200_000; sent += 20_000) terminal.type("x".repeat(20_000));
   await terminal.shows("200000");
   expect(await terminal.ended).toEqual({ exit_code: 0, reason: null });
-  const flooded = await open("stty raw; sleep 983");
+  const flooded = await open("stty raw; echo ready; sleep 983");
+  await flooded.shows("ready");
   for (let sent = 0; sent <= TERMINAL_WINDOW + 100_000; sent += 20_000) flooded.type("x".repeat(20_000));
   expect((await flooded.ended).reason).toContain("more input than it may");
   expect(processes("^sleep 983")).toBe("");

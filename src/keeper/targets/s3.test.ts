@@ -6,7 +6,6 @@ import { bytesOf } from "../test-support.ts";
 import { S3Target } from "./s3.ts";
 import { TargetError } from "./target.ts";
 
-const TIMING = { firstRetryMs: 5, timeoutMs: 300 };
 const NAME = "archives/cache-1/backups/one/parts/000000";
 
 let server: S3Server;
@@ -24,11 +23,12 @@ function target({
   prefix = "pilvi",
   secretAccessKey = server.credentials.secretAccessKey,
   bucket = server.bucket,
+  timeoutMs = 30_000,
 } = {}) {
   const { endpoint, credentials } = server;
   return new S3Target(
     { bucket, prefix, endpoint, region: "eu-central-1", ...credentials, secretAccessKey },
-    TIMING,
+    { firstRetryMs: 5, timeoutMs },
   );
 }
 
@@ -89,11 +89,12 @@ describe("a bucket", () => {
 
 describe("a failing bucket", () => {
   test.each(["fails", "hangs"] as const)("that %s for a moment is asked again", async (fault) => {
-    await target().write(NAME, bytesOf(10));
+    const failing = target({ timeoutMs: fault === "hangs" ? 1_000 : 30_000 });
+    await failing.write(NAME, bytesOf(10));
     Object.assign(server, { fault, faultCount: 2 });
-    expect(await target().read(NAME)).toHaveLength(10);
+    expect(await failing.read(NAME)).toHaveLength(10);
     Object.assign(server, { fault, faultCount: 1 });
-    expect(await target().list("")).toHaveLength(1);
+    expect(await failing.list("")).toHaveLength(1);
   });
 
   test("that stays unavailable is asked four times, and named", async () => {

@@ -49,10 +49,11 @@ async function start(options: Partial<KeeperOptions> = {}, names = ["a", "b"]): 
   return keeper;
 }
 
+/** A bucket that is given up after far longer than it takes on a busy machine. */
 function bucket(): LateTarget {
   const { endpoint, credentials, bucket: name } = server;
   const access = { bucket: name, prefix: "", endpoint, region: "eu-central-1", ...credentials };
-  return new LateTarget(new S3Target(access, { firstRetryMs: 1, timeoutMs: 200 }));
+  return new LateTarget(new S3Target(access, { firstRetryMs: 1, timeoutMs: 20_000 }));
 }
 
 /** Options for a keeper with a folder and a bucket. */
@@ -210,9 +211,12 @@ describe("a bucket beside a folder", () => {
     server.fault = "hangs";
     const startedAt = performance.now();
     await keeper.store.put(OBJECT, BYTES);
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(has("a", OBJECT)).toBe(true);
     server.fault = null;
+    // The request that hangs ends with its connection.
+    await server.stop();
+    server.start();
     await tendUntil(keeper, "the bucket is caught up", () => server.objects.has(OBJECT));
   });
 
