@@ -6,12 +6,13 @@ import { createLog } from "../../lib/log.ts";
 import { findPacketFilter } from "../../engines/packet-filter/packet-filter.ts";
 import { removalScript, wholeScript } from "../../engines/packet-filter/ruleset.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { OtherMachine } from "../../../tests/support/clients/other-machine.ts";
+import { uidOfPort } from "./accounts.ts";
 import { NetworkRules, tableOf } from "./network-rules.ts";
 
-/** Users without other processes. */
-const UID = 99_001;
-const OTHER_UID = 99_002;
+/** Users without other processes: no other Pilvi of the machine has an instance at these ports. */
+const [UID, OTHER_UID] = [uidOfPort(freePort()), uidOfPort(freePort())];
 
 const portOf = () => null;
 

@@ -2,11 +2,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { IS_ROOT } from "../../../tests/support/pilvi/program.ts";
+import { uidOfPort } from "./accounts.ts";
 import { killProcessesOf, processesOf } from "./user-processes.ts";
 
-/** Users without other processes. */
-const [UID, OTHER_UID] = [99_011, 99_012];
+/** Users without other processes: no other Pilvi of the machine has an instance at these ports. */
+const [UID, OTHER_UID] = [uidOfPort(freePort()), uidOfPort(freePort())];
 
 /** Groups of version 1 keep even a killed process until they are thawed. */
 const FREEZER = "/sys/fs/cgroup/freezer";
