@@ -55,7 +55,7 @@ test("replicas count together, a worker has a label of its own, and a replaced p
   await addProcess("proc-one");
   await addProcess("proc-two");
   await addProcess("proc-worker", "process-metrics");
-  const nowMs = Date.now() - (Date.now() % MINUTE);
+  const nowMs = Math.floor(Date.now() / MINUTE) * MINUTE;
   const at = (ago: number) => new Date(nowMs - ago * MINUTE).toISOString();
   const first = {
     at: at(4),
@@ -91,7 +91,7 @@ test("replicas count together, a worker has a label of its own, and a replaced p
 });
 
 test("answers are counted by their status and timed, also while no process runs, and coarser steps add them up", async () => {
-  const nowMs = Date.now() - (Date.now() % MINUTE);
+  const nowMs = Math.floor(Date.now() / MINUTE) * MINUTE;
   // Both minutes are in the same hour.
   const hourMs = nowMs - (nowMs % (60 * MINUTE)) - 60 * MINUTE;
   const at = (minute: number) => new Date(hourMs + minute * MINUTE).toISOString();

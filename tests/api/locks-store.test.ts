@@ -102,7 +102,7 @@ describe.each([
   });
 
   test("readings are taken", async () => {
-    const hour = Date.now() - (Date.now() % HOUR_MS) - 3 * HOUR_MS;
+    const hour = (Math.floor(Date.now() / HOUR_MS) - 3) * HOUR_MS;
     const measure = async (atMs: number) => {
       const figures: Omit<Reading, "id"> = { awakeMs: 1, computeMs: 0, cpuMs: 0, memoryBytes: 0, wakes: 0 };
       const readings = caches.map((id) => ({ id, ...figures }));
