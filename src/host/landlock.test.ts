@@ -134,7 +134,7 @@ test("an idle application sleeps, and a request wakes it", async () => {
   const edge = specsOf(port).haproxy;
   if (edge === undefined) throw new Error("there is a spec of the edge");
   expect(await host.host.ensure(edge)).toMatchObject({ state: "running", lastError: null });
-  const spec = await started({ sleepAfterSeconds: 1 });
+  const spec = await started({ sleepAfterSeconds: 3 });
   await host.host.edge.ensure(routeOf("env", ["a.localhost"], spec.id));
   await until("it is asleep", () => host.host.observe(spec.id).state === "asleep");
   expect(pidsOf(spec)).toEqual([]);

@@ -8,7 +8,7 @@ import { keeperPath } from "../../contracts/versions.ts";
 import { KeeperClient, KeeperUnreachable } from "./keeper-client.ts";
 import { KeeperPulse } from "./keeper-pulse.ts";
 
-const TIMING = { intervalMs: 20, silenceMs: 1_000 };
+const TIMING = { intervalMs: 20, silenceMs: 3_000 };
 const never = new AbortController().signal;
 
 let folder: string;

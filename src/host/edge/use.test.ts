@@ -69,7 +69,7 @@ test("an instance is free only when it does not run and none of its requests is 
   lone.change("a", { state: "draining", port: 0 });
   expect(await lone.edge.drain("a", 50)).toBe(false);
   socket.write("dy");
-  expect(await lone.edge.drain("a", 5_000)).toBe(true);
+  expect(await lone.edge.drain("a", 30_000)).toBe(true);
 
   const held = lone.get("a.localhost");
   await until("it is held", () => lone.edge.waiting === 1);
@@ -77,7 +77,7 @@ test("an instance is free only when it does not run and none of its requests is 
   lone.change("a", { state: "running", port });
   expect((await held).status).toBe(200);
   lone.change("a", { state: "draining", port: 0 });
-  expect(await lone.edge.drain("a", 5_000)).toBe(true);
+  expect(await lone.edge.drain("a", 30_000)).toBe(true);
   await lone.killEngine();
   expect(await lone.edge.isFree("a")).toBe(false);
   expect(lone.edge.idleSeconds("a")).toBe(0);

@@ -95,7 +95,7 @@ function webSocket(): { socket: WebSocket; next(): Promise<unknown> } {
 }
 
 test("an idle application is put to sleep, and a request with a body wakes it", async () => {
-  await begin();
+  await begin({ sleepAfterSeconds: 3 });
   expect(await get()).toBe("200 GET 0");
   expect(observed().sleep).toMatchObject({ state: "awake", wakes: 0, lastWake: null });
   await untilAsleep();
