@@ -21,8 +21,8 @@ export class Attempts {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
 
-  /** @param now milliseconds since 1970. */
-  constructor(now: () => number = Date.now) {
+  /** @param now milliseconds that never go back, so that a clock that is set changes no wait. */
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
