@@ -5,7 +5,7 @@ import { findCgroups } from "../../src/host/os/cgroup-backends.ts";
 import { startDatabases } from "../support/pilvi/databases.ts";
 import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
 import { messageOf, RawWebSocket } from "../support/wire/raw-websocket.ts";
-import { memoryOf, Victims } from "../support/load/victims.ts";
+import { limitFurtherMemory, memoryOf, Victims } from "../support/load/victims.ts";
 import {
   createServer,
   deleteServer,
@@ -17,6 +17,9 @@ import hogs from "./data/hogs.json";
 
 const IS_ROOT = process.getuid?.() === 0;
 const PATIENCE_MS = 90_000;
+/** Less than long names of channels take. */
+const LITTLE_BYTES = 4 * 1024 ** 2;
+const LONG_NAMES = { sockets: 60, channels: 500, nameLength: 190 };
 
 let pilvi: TestPilvi;
 let victims: Victims;
@@ -88,4 +91,36 @@ describe.skipIf(!IS_ROOT || findCgroups("/") === null)("a WebSocket cluster", ()
     for (const { socket } of readers) socket.destroy();
     await deleteServer(pilvi, hog.id);
   });
+
+  test("that takes more memory than its limit ends alone, and its owner reads why", async () => {
+    const hog = await createServer(pilvi, { name: "hog", max_connections: 100 });
+    const [pid] = pilvi.enginePids(hog.id);
+    // No client has found a way to the usual limit.
+    limitFurtherMemory(hog.id, LITTLE_BYTES);
+    const { channels, nameLength, sockets } = LONG_NAMES;
+    const clients = await Promise.all(
+      Array.from({ length: sockets }, () => new RawSocket(hog.server, hog.main).connected()),
+    );
+    const fill = async (client: RawSocket, index: number) => {
+      const names = Array.from({ length: channels }, (_, n) => `${index}-${n}-`.padEnd(nameLength, "x"));
+      await client.subscribeAll(names);
+    };
+    void Promise.all(clients.map(fill)).catch(() => undefined);
+    await until(
+      "it has ended, and serves again",
+      () => ![pid, undefined].includes(pilvi.enginePids(hog.id)[0]),
+    );
+    await until("its owner reads why", async () => (await lastErrorOf(hog)).startsWith("Out of memory at "));
+    await victims.expectUnharmed();
+    for (const client of clients) client.close();
+    await deleteServer(pilvi, hog.id);
+  });
 });
+
+async function lastErrorOf({ id }: TestServer): Promise<string> {
+  interface Answer {
+    data: { meta: { last_error: string | null } };
+  }
+  const { body } = await pilvi.api<Answer>("GET", `/websocket-servers/${id}`);
+  return body.data.meta.last_error ?? "";
+}

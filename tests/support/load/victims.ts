@@ -1,7 +1,7 @@
 // Customers who must not notice the effects of another's actions: an instance of each kind with a session that has
 // state.
 import { expect } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { Connection } from "mysql2/promise";
@@ -128,15 +128,26 @@ function childNamed(parent: number, name: string): number {
 
 /** A file of the cgroup of an instance, for either version of cgroups. */
 export function groupFile(controller: string, id: string, name: string): string {
+  return readFileSync(groupPath(controller, id, name), "utf8").trim();
+}
+
+function groupPath(controller: string, id: string, name: string): string {
   const root = "/sys/fs/cgroup";
   const parent = readdirSync(root).includes("cgroup.controllers") ? root : join(root, controller);
-  return readFileSync(join(parent, "pilvi", id, name), "utf8").trim();
+  return join(parent, "pilvi", id, name);
 }
+
+const isFirstVersion = () => findCgroups("/")?.version === "cgroup-v1";
 
 /** The memory of all processes of an instance, in bytes. */
 export function memoryOf(id: string): number {
-  const isFirst = findCgroups("/")?.version === "cgroup-v1";
-  return Number(groupFile("memory", id, isFirst ? "memory.usage_in_bytes" : "memory.current"));
+  return Number(groupFile("memory", id, isFirstVersion() ? "memory.usage_in_bytes" : "memory.current"));
+}
+
+/** Has an instance end as soon as it takes so much more memory than now, until its next start. */
+export function limitFurtherMemory(id: string, bytes: number): void {
+  const name = isFirstVersion() ? "memory.limit_in_bytes" : "memory.max";
+  writeFileSync(groupPath("memory", id, name), String(memoryOf(id) + bytes));
 }
 
 /** A client that does not reconnect by itself. */
