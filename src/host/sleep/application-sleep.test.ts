@@ -205,7 +205,7 @@ test("an application that falls asleep is not taken for ended, so that nothing k
 test("a process without a port that ends now and then sleeps with its application", async () => {
   await begin({ sleepAfterSeconds: 3 });
   const exposure = { port: null, scope: "loopback", through: "engine" } as const;
-  const worker = applicationSpec({ release, command: "sleep 1.2", sleepAfterSeconds: 3, exposure });
+  const worker = applicationSpec({ release, command: "sleep 2.5", sleepAfterSeconds: 3, exposure });
   await host.host.ensure(worker);
   await host.host.edge.ensure(routeOf("env", [NAME], [spec.id, worker.id]));
   await untilAsleep();
