@@ -22,9 +22,9 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
   return (text) => withoutSpans(text, finder.spansIn(text));
 }
 
-/** As `redactor`, for texts that come in parts. */
+/** As `redactor`, for lines that come in parts: a value of several lines is in none of them, and need not be waited for. */
 export function partsRedactor(secrets: readonly string[]): () => PartsRedactor {
-  const finder = finderOf(secrets);
+  const finder = finderOf(secrets.flatMap((value) => value.split("\n")));
   return () => new PartsRedactor(finder);
 }
 

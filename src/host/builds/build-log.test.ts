@@ -99,3 +99,10 @@ test("a line that a program wrote again and again is kept as it was last", () =>
 test("a line of very many carriage returns is kept like all others", () => {
   expect(textsOf(logOf(`${"\r".repeat(4 << 20)}x\n`, 8 << 20, []))).toEqual(["x"]);
 });
+
+test("a long line that comes in parts is kept whole, in several lines", () => {
+  const output = `${"x".repeat(11_999)}\n`;
+  const texts = textsOf(logOf(output, 3_000, [SHORT]));
+  expect(texts.join("")).toBe("x".repeat(11_999));
+  expect(Math.max(...texts.map(({ length }) => length))).toBe(4_096);
+});

@@ -100,20 +100,23 @@ export class StepOutput {
   }
 
   #keep(lines: readonly string[]): void {
-    const kept = lines.flatMap((line) => this.#bounded(line));
-    this.#write(kept);
-    if (this.#isCut || kept.length === lines.length) return;
+    const kept = lines.map((line) => this.#bounded(line));
+    this.#write(kept.flatMap((texts) => texts ?? []));
+    if (this.#isCut || !kept.includes(null)) return;
     this.#isCut = true;
     this.#cut();
   }
 
-  /** The line as the log has it; none beyond the bound. */
-  #bounded(text: string): string[] {
-    if (this.#kept > MAX_STEP_OUTPUT) return [];
+  /** The line as the log has it, in several lines when it is long; null beyond the bound. */
+  #bounded(text: string): string[] | null {
+    if (this.#kept > MAX_STEP_OUTPUT) return null;
     // A program that shows progress writes a line again and again.
     const shown = text.split("\r").findLast((part) => part !== "") ?? "";
     this.#kept += text.length + LINE_BYTES;
-    return [shown.slice(0, MAX_LINE_CHARACTERS)];
+    const count = Math.max(1, Math.ceil(shown.length / MAX_LINE_CHARACTERS));
+    return Array.from({ length: count }, (_, at) =>
+      shown.slice(at * MAX_LINE_CHARACTERS, (at + 1) * MAX_LINE_CHARACTERS),
+    );
   }
 }
 

@@ -62,7 +62,7 @@ export class DiskWatch {
 
   async #checkRoom(): Promise<void> {
     const [folder] = this.#disk.folders();
-    // A build can be repeated.
+    // A build can be repeated, and a database cannot do without room.
     if (folder !== undefined && (await isDiskLow(folder))) this.#disk.onLow();
   }
 

@@ -269,7 +269,7 @@ export class SleepCycle {
     } catch (error) {
       // The instance stays awake until its owner acts. An engine that ends looks as if its answer were too long.
       const isTooLong = error instanceof BeyondBounds && runner.process === process;
-      if (isTooLong) condition.notice("idle-probe", error.message);
+      if (isTooLong && condition.state === "running") condition.notice("idle-probe", error.message);
       log.debug({ error }, "the engine did not report how it is used");
     }
   }
