@@ -89,7 +89,7 @@ test("uploads and plans are refused while the disk is nearly full, and leave not
       expect([address, status, body.message]).toEqual([
         address,
         503,
-        "The disk of the machine is nearly full, so no source is taken. Try again when there is room.",
+        "The disk of the machine is nearly full, so no upload is taken. Try again when there is room.",
       ]);
     }
   } finally {

@@ -6,7 +6,7 @@ import type { TerminalSize } from "../../../contracts/terminal.ts";
 const FRAMES_PER_SECOND = 500;
 const FRAMES_IN_A_ROW = 1_000;
 
-/** A client that waits for acknowledgements never sends so many frames more. */
+/** A client that joins its bytes and its acknowledgements, and waits, never sends so many frames more. */
 const MAX_FRAMES_BEYOND = 3_000;
 
 /** The pause between two changes of the size, and before the pace of a fast client is looked at again. */
@@ -107,7 +107,7 @@ export class WindowSize {
     const latest = this.#latest;
     this.#sent = latest;
     if (latest.columns === sent.columns && latest.rows === sent.rows) return;
-    this.#send(latest);
     this.#timer = setTimeout(() => this.#passOn(latest), PAUSE_MS);
+    this.#send(latest);
   }
 }

@@ -115,7 +115,7 @@ export class TerminalRelay implements SocketHandler {
   }
 
   #toHost(frame: string | Uint8Array): void {
-    if (this.#host === null) return;
+    if (this.#isEnded || this.#host === null) return;
     if (this.#host.waitingBytes() > 2 * TERMINAL_WINDOW)
       return this.#end(REFUSED, "The host does not take the frames in time.");
     this.#host.send(frame);

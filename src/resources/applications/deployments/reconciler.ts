@@ -22,8 +22,8 @@ import {
   type DeploymentRow,
 } from "./store.ts";
 
-/** How many deployments of an organization are built at once; others leave room for those of other organizations. */
-const MAX_BUILDS_OF_ORGANIZATION = 16;
+/** How many deployments of organizations that share quotas are built at once; others leave room for those of others. */
+const MAX_BUILDS_OF_FAMILY = 16;
 
 /** The pause before a deployment looks again whether it is its turn. */
 const TURN_MS = 2_000;
@@ -55,7 +55,7 @@ export function reconcileDeployment(context: KindContext): Reconcile {
     if (isEnd(deployment.status)) return await endBuild(parts);
     if (deployment.status.startsWith("deployment.")) return { result: "gone" };
     if ((await openDeployment(db, environment.id))?.id !== id) return waitingOutcome();
-    if ((await buildsAhead(db, environment.organizationId, id)) >= MAX_BUILDS_OF_ORGANIZATION)
+    if ((await buildsAhead(db, environment.familyId, id)) >= MAX_BUILDS_OF_FAMILY)
       return { result: { settled: false, retryMs: TURN_MS, lastError: null } };
     try {
       return await makeRelease(context, parts, signal);

@@ -274,12 +274,13 @@ export async function deployedCommits(db: Queryable, places: readonly CommitPlac
     and commit_hash = any(${db.array([...new Set(hashes)], "text")})`;
 }
 
-/** How many deployments of an organization are built that began before this one. */
-export async function buildsAhead(db: Queryable, organizationId: string, id: string): Promise<number> {
+/** How many deployments of organizations that share quotas are built that began before this one. */
+export async function buildsAhead(db: Queryable, familyId: string, id: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from deployments d join environments e on e.id = d.environment_id
     join applications a on a.id = e.application_id
-    where a.organization_id = ${organizationId} and d.finished_at is null and d.status like 'build.%' and d.id < ${id}`;
+    join organizations o on o.id = a.organization_id
+    where o.family_id = ${familyId} and d.finished_at is null and d.status like 'build.%' and d.id < ${id}`;
   return row?.count ?? 0;
 }
 

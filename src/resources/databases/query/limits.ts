@@ -26,4 +26,5 @@ export const MAX_MESSAGE_CHARACTERS = 2_000;
 
 /** Statements at the same time. */
 export const QUERIES_PER_CLUSTER = 4;
-export const QUERIES_PER_ORGANIZATION = 8;
+/** Of the organizations that share quotas. */
+export const QUERIES_PER_FAMILY = 8;

@@ -1,7 +1,7 @@
 // How many statements run at the same time, for each cluster and for the organizations that share quotas. Each process
 // counts its own.
 import { ApiError } from "../../../api/jsonapi/errors.ts";
-import { QUERIES_PER_CLUSTER, QUERIES_PER_ORGANIZATION } from "./limits.ts";
+import { QUERIES_PER_CLUSTER, QUERIES_PER_FAMILY } from "./limits.ts";
 
 export class QuerySlots {
   readonly #running = new Map<string, number>();
@@ -12,10 +12,10 @@ export class QuerySlots {
    * @throws ApiError 429
    */
   take(familyId: string, clusterId: string): () => void {
-    if (this.#of(clusterId) >= QUERIES_PER_CLUSTER || this.#of(familyId) >= QUERIES_PER_ORGANIZATION) {
+    if (this.#of(clusterId) >= QUERIES_PER_CLUSTER || this.#of(familyId) >= QUERIES_PER_FAMILY) {
       throw new ApiError(
         429,
-        `At most ${QUERIES_PER_CLUSTER} statements run at a time in a cluster, and ${QUERIES_PER_ORGANIZATION} in an organization.`,
+        `At most ${QUERIES_PER_CLUSTER} statements run at a time in a cluster, and ${QUERIES_PER_FAMILY} in an organization.`,
         { headers: { "Retry-After": "1" } },
       );
     }
