@@ -110,8 +110,9 @@ export class ServerConnections {
   #peers = new Map<string, Peer>();
   /** The unproved connections of the last check, and the connections that have sent a request since then. */
   #crowd = new Crowd();
-  /** When all connections were checked last, and how many of them were proved then. */
+  /** When all connections were checked last. */
   #lookedAtMs = -Infinity;
+  /** How many were proved then, and have been proved since: an honest crowd that comes at once causes no check. */
   #proved = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -139,7 +140,10 @@ export class ServerConnections {
       network: peer.network,
       isRefused: this.#isRefused(peer),
       prove: (owner = peer.network) => {
-        if (peer.owner === null) this.#crowd.leave(peer.network);
+        if (peer.owner === null) {
+          this.#proved += 1;
+          this.#crowd.leave(peer.network);
+        }
         peer.owner = owner;
       },
       end: () => {

@@ -2,7 +2,7 @@
 import type { Server } from "bun";
 import { deepenQueue } from "../../lib/accepted-sockets.ts";
 import { openFileLimit } from "../../lib/open-files.ts";
-import { ServerConnections } from "../../lib/server-connections.ts";
+import { type Call, ServerConnections } from "../../lib/server-connections.ts";
 
 /** The share of descriptors for connections that are no WebSocket and have had no good answer. */
 const UNPROVED_SHARE = 1 / 16;
@@ -38,20 +38,23 @@ export class UnprovedConnections {
   }
 
   /** Answers a request. @param answer returns undefined for a connection that becomes a WebSocket. */
-  async answer(
+  answer(
     request: Request,
     server: Server<unknown>,
     answer: () => Answer | Promise<Answer>,
-  ): Promise<Answer> {
+  ): Answer | Promise<Answer> {
     const call = this.#connections.begin(server.requestIP(request));
-    const response = await answer();
-    if (response === undefined) {
-      // The request is under way for as long as the WebSocket lasts.
-      call.prove();
-      return undefined;
-    }
-    if (response.status < FIRST_ERROR) call.prove();
-    call.end();
-    return response;
+    const response = answer();
+    if (response !== undefined) return ended(call, response);
+    // The request is under way for as long as the WebSocket lasts. Crowds of clients come at once, so none waits here.
+    call.prove();
+    return undefined;
   }
+}
+
+async function ended(call: Call, answer: Answer | Promise<Answer>): Promise<Answer> {
+  const response = await answer;
+  if (response !== undefined && response.status < FIRST_ERROR) call.prove();
+  call.end();
+  return response;
 }
