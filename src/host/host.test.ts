@@ -9,6 +9,7 @@ import { loadConfig } from "../config.ts";
 import { cacheSpec } from "../drivers/test-support.ts";
 import { createLog } from "../lib/log.ts";
 import { Host } from "./host.ts";
+import { hostSettings } from "./test-support.ts";
 import { textInFormat1 } from "../contracts/test-support.ts";
 import type { CacheSpec } from "../contracts/instance-spec.ts";
 import { canSwitchUsers, uidOfPort } from "./os/accounts.ts";
@@ -32,19 +33,7 @@ afterEach(async () => {
 async function startHost(): Promise<Host> {
   hosts.at(-1)?.release();
   const enginesDir = loadConfig(process.env).enginesDir;
-  const host = new Host(
-    {
-      dataDir,
-      enginesDir,
-      ownEngines: [],
-      bind: "127.0.0.1",
-      certificate: null,
-      warmSlots: 0,
-      cgroups: null,
-      allowPrivateWebhooks: false,
-    },
-    createLog("host", "silent"),
-  );
+  const host = new Host(hostSettings({ dataDir, enginesDir }), createLog("host", "silent"));
   hosts.push(host);
   await host.start();
   return host;

@@ -127,12 +127,10 @@ export class TestGateway {
   }
 }
 
-/** A data directory with consecutive hosts. */
-export class TestHosts {
-  readonly dataDir = freshDataDir();
-  readonly settings: HostSettings = {
-    dataDir: this.dataDir,
-    enginesDir: loadConfig(process.env).enginesDir,
+/** The settings of a host of a test. */
+export function hostSettings(folders: Pick<HostSettings, "dataDir" | "enginesDir">): HostSettings {
+  return {
+    ...folders,
     ownEngines: [],
     bind: "127.0.0.1",
     certificate: null,
@@ -140,6 +138,15 @@ export class TestHosts {
     cgroups: null,
     allowPrivateWebhooks: false,
   };
+}
+
+/** A data directory with consecutive hosts. */
+export class TestHosts {
+  readonly dataDir = freshDataDir();
+  readonly settings = hostSettings({
+    dataDir: this.dataDir,
+    enginesDir: loadConfig(process.env).enginesDir,
+  });
   readonly #hosts: Host[] = [];
   readonly #gateways: TestGateway[] = [];
 

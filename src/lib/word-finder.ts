@@ -29,7 +29,7 @@ export class WordFinder {
     this.#keys = [];
   }
 
-  /** The length of the longest word; 0 when there is none. */
+  /** The length of the longest word; 0 without words. */
   get longestWord(): number {
     return this.#longestWord;
   }

@@ -35,7 +35,7 @@ export interface Job {
   /** The number of this attempt at the present desired state, from 1. */
   attempts: number;
   deadlineAt: Date | null;
-  /** What its organization has in common with those that share its quotas; null for work of nobody. */
+  /** The family of its organization: all organizations that share quotas have one family. Null for work of no organization. */
   familyId: string | null;
 }
 

@@ -11,7 +11,7 @@ export type { Ability, Role } from "./abilities.ts";
 interface Authority {
   /** Empty for a session without an organization, which then has no abilities. */
   organizationId: string;
-  /** What the organizations that share their quotas have in common; empty without an organization. */
+  /** The family of the organization: all organizations that share quotas have one family. Empty without an organization. */
   familyId: string;
   /** `*` stands for all abilities. */
   abilities: readonly string[];

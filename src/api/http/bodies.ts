@@ -7,7 +7,7 @@ const MAX_BODY_BYTES = 1024 ** 2;
 /** The largest body of a client that has proved nothing. Connections bound such bodies, so they need no further room. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/** What larger bodies on their way may hold, of one organization and of all. */
+/** What larger bodies on their way may hold, of one family of organizations and of all. */
 const ROOM_OF_FAMILY = 16 * MAX_BODY_BYTES;
 const ROOM_OF_ALL = 128 * MAX_BODY_BYTES;
 

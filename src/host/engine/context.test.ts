@@ -6,6 +6,7 @@ import { freshDataDir } from "../../../tests/support/pilvi/pilvi.ts";
 import { cacheSpec } from "../../drivers/test-support.ts";
 import { NOTE_FILE, type EngineNote } from "../../engines/store-folder.ts";
 import * as system from "../../engines/system-programs.ts";
+import { hostSettings } from "../test-support.ts";
 import { chooseEngine } from "./context.ts";
 
 type Installed = Pick<EngineNote, "name" | "version" | "package">;
@@ -43,16 +44,7 @@ async function chosenOf(installed: Installed[]): Promise<string> {
     mkdirSync(home);
     writeFileSync(join(home, NOTE_FILE), JSON.stringify(note));
   }
-  const settings = {
-    dataDir: "/nonexistent",
-    enginesDir,
-    ownEngines: [],
-    bind: "127.0.0.1",
-    certificate: null,
-    warmSlots: 0,
-    cgroups: null,
-    allowPrivateWebhooks: false,
-  };
+  const settings = hostSettings({ dataDir: "/nonexistent", enginesDir });
   const spec = cacheSpec(20_000, "moi");
   expect(spec).toMatchObject({ engines: ["valkey", "redis"] });
   return (await chooseEngine(settings, spec)).name;

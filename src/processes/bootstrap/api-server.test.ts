@@ -133,7 +133,7 @@ test("a connection from before the change is answered once more, and closed", as
 });
 
 test("each client gets the latest certificate while several changes are being handed over", async () => {
-  // Longer than a handshake takes on a busy machine: a former listener cuts off those that are not over by then.
+  // A former listener ends after this time and cuts off unfinished handshakes, which are slow on a busy machine.
   const { port, show } = serve(1_500);
   const stop = new AbortController();
   const faults: unknown[] = [];

@@ -149,7 +149,7 @@ export async function followProcfile(
       on conflict (process_group_id, procfile_name) do update set command = excluded.command`;
 }
 
-/** The ordered processes of one instance: those that answer requests, and background processes. */
+/** The processes that the desired state of an instance has: those for requests, and background processes. */
 export interface OrderedProcesses {
   /** The name of the size that each of them has. */
   size: string;

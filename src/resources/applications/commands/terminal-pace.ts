@@ -70,7 +70,7 @@ export class ClientPace {
   }
 }
 
-/** The size of a client's window: the host gets the latest size after a pause at most, and none that was short-lived. */
+/** The size of a client's window. After each change that the host gets, further changes wait for a pause; only the last is sent. */
 export class WindowSize {
   readonly #send: (size: TerminalSize) => void;
   #latest: TerminalSize;
