@@ -145,6 +145,8 @@ backend application
   const child = Bun.spawn([...commandOf(installed), "-db", "-f", file], {
     env: installed.env,
     stdio: ["ignore", "ignore", "ignore"],
+    // In a session of its own, as the edge and as any service: the kernel shares the processors among sessions first.
+    detached: true,
   });
   atEnd(async () => {
     child.kill();
