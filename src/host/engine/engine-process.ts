@@ -111,6 +111,8 @@ export async function startEngine(
     if (context.application === undefined) return started;
     // Any other launcher becomes the application itself.
     const isLaunched = context.application.sandbox.level === "bubblewrap";
+    // The sandbox is made meanwhile and takes about as long, so a search before that would mostly find nothing.
+    await confined;
     const pid = isLaunched ? await sandboxedPid(child, folder) : child.pid;
     await letGo(child, confined, oomScore);
     return isLaunched ? { ...started, pid, launcher: child.pid } : started;

@@ -10,7 +10,7 @@ import { lineAppears } from "./log-follower.ts";
 const ASK_INTERVAL_MS = 100;
 
 /** The first pause between two questions to an engine without a ready line; later pauses grow. */
-const FIRST_PAUSE_MS = 4;
+const FIRST_PAUSE_MS = 2;
 
 /** Loading a large cache or recovering a database takes minutes; an engine that hangs must still be noticed. */
 const START_TIMEOUT_MS = 10 * 60_000;
@@ -70,7 +70,7 @@ async function answers(
   while (!signal.aborted) {
     if (await isServing()) return true;
     await Bun.sleep(pauseMs);
-    pauseMs = Math.min(pauseMs * 1.1, ASK_INTERVAL_MS);
+    pauseMs = Math.min(pauseMs * 1.05, ASK_INTERVAL_MS);
   }
   return false;
 }
