@@ -25,14 +25,20 @@ const BODY_SECONDS = 10;
 /** Headers about the connection between two servers. */
 const CONNECTION_HEADERS = ["connection", "upgrade", "http2-settings"];
 
-/** A name with at most one last dot, and a port. Applications make links of it, so nothing else may stand there. */
-const HOST = "'^[a-z0-9_-]+([.][a-z0-9_-]+)*[.]?(:[0-9]{0,5})?$'";
+/**
+ * A name with at most one last dot, or an address, and a port. Applications make links of it, so nothing else may stand
+ * there.
+ */
+const HOST = "'^([a-z0-9_-]+([.][a-z0-9_-]+)*[.]?|[[][0-9a-f:.]+[]])(:[0-9]{0,5})?$'";
 
 /** What the edge lets through of methods that HTTP itself knows; applications may have others. */
 const ALLOWED = '"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"';
 
-/** Refuses a `Host` that is no name. The name of a route, as it stands in the map, needs no further look. */
-export const refuseHosts = `http-request return ${page(400)} if { var(txn.host) -m found } !{ req.fhdr(host) -m reg -i ${HOST} }`;
+/**
+ * Refuses a `Host` that is no name. The name of a route, as it stands in the map, needs no further look. A request without
+ * the header is for no route.
+ */
+export const refuseHosts = `http-request return ${page(400)} if !{ var(txn.route) -m found } { req.fhdr(host) -m found } !{ req.fhdr(host) -m reg -i ${HOST} }`;
 
 /**
  * Refuses requests that two servers could read differently, or that open a tunnel past the rules of the edge. All of them

@@ -68,11 +68,12 @@ function requestIds(): string[] {
 
 /** Finds the route of a request, and where it leads. */
 function targetRules(): string[] {
+  const routeOfName = `map_str(${confPath(MAPS.names)})`;
   return [
     // Most requests have the very name of a route. Others have it with a port, and with the dot of a whole name.
-    `http-request set-var(txn.route) req.fhdr(host),map_str(${confPath(MAPS.names)})`,
-    "http-request set-var(txn.host) req.fhdr(host),field(1,:),lower,rtrim(.) unless { var(txn.route) -m found }",
-    `http-request set-var(txn.route) var(txn.host),map_str(${confPath(MAPS.names)})`,
+    `http-request set-var(txn.route) req.fhdr(host),${routeOfName}`,
+    refuseHosts,
+    `http-request set-var(txn.route) req.fhdr(host),field(1,:),lower,rtrim(.),${routeOfName} unless { var(txn.route) -m found }`,
     // The edge counts a request before it chooses a target. So a count after a change of the target misses none.
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     countSince,
@@ -83,7 +84,6 @@ function targetRules(): string[] {
 function commonRules(spec: EdgeSpec): string[] {
   return [
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
-    refuseHosts,
     ...forwardedHeaders(),
     endPlain,
     ...crowdRules(spec),

@@ -192,12 +192,13 @@ function usualAnswers(): string[] {
  * @param condition which requests are looked at.
  */
 function scanRules(condition: string): string[] {
-  const scanned = `-m reg -i '${SCANNED.join("|")}'`;
+  const scanned = SCANNED.join("|");
   return [
-    `acl is_scan path ${scanned}`,
-    `${REFUSED} ${condition} is_scan ${NO_PROBE}`,
-    // Most paths have no codes, and a path with a wrong code is judged as it is alone.
-    `${REFUSED} ${condition} { path -m sub % } { path,url_dec ${scanned} } ${NO_PROBE}`,
+    `acl is_scan path -m reg -i '${scanned}'`,
+    // A path with a wrong code is judged as it is alone.
+    `acl is_scan path,url_dec -m reg -i '${scanned}'`,
+    // Most paths neither have codes nor are scanned, so one look is enough for them.
+    `${REFUSED} ${condition} { path -m reg -i '%|${scanned}' } is_scan ${NO_PROBE}`,
   ];
 }
 
