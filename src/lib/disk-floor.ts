@@ -1,4 +1,4 @@
-// The part of a disk that is left to databases: builds end and uploads are refused before they take it.
+// The part of a disk that is left to databases: builds end and sources are refused before they take it.
 import { statfs } from "node:fs/promises";
 
 /** The disk is nearly full when less is free: this many bytes or files, or this part of a small disk. */

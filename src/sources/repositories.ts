@@ -82,11 +82,11 @@ export class Repositories {
     this.#opened.delete(applicationId);
   }
 
-  /** @throws Refusal when the disk is nearly full, before an upload is taken. */
+  /** @throws Refusal when the disk is nearly full, before an upload, a push or a fetch takes more of it. */
   async refuseFullDisk(): Promise<void> {
     if (!(await isDiskLow(this.#folder))) return;
     throw new Refusal(
-      "The disk of the machine is nearly full, so no upload is taken. Try again when there is room.",
+      "The disk of the machine is nearly full, so no sources are taken. Try again when there is room.",
     );
   }
 

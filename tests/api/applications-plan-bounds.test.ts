@@ -75,8 +75,14 @@ async function scratchFolders(applicationId: string): Promise<string[]> {
   return readdirSync(dirname(path)).filter((name) => name.startsWith("scratch-"));
 }
 
-test("uploads and plans are refused while the disk is nearly full, and leave nothing", async () => {
+const DISK_FULL =
+  "The disk of the machine is nearly full, so no sources are taken. Try again when there is room.";
+
+test("uploads, plans, pushes and fetches are refused while the disk is nearly full, and leave nothing", async () => {
   const { id, environmentId } = await newApplication(api);
+  using server = silentServer();
+  const fetched = await newApplication(api, { name: "Elsewhere", repository: server.url });
+  const push = `/git/${id}.git/info/refs?service=git-receive-pack`;
   const floor = { ...DISK_FLOOR };
   Object.assign(DISK_FLOOR, { bytes: Infinity, share: 2 });
   try {
@@ -86,11 +92,12 @@ test("uploads and plans are refused while the disk is nearly full, and leave not
       `/environments/${environmentId}/uploads`,
     ]) {
       const { status, body } = await upload(api, address);
-      expect([address, status, body.message]).toEqual([
-        address,
-        503,
-        "The disk of the machine is nearly full, so no upload is taken. Try again when there is room.",
-      ]);
+      expect([address, status, body.message]).toEqual([address, 503, DISK_FULL]);
+    }
+    for (const address of [push, `/api/environments/${fetched.environmentId}/plan`]) {
+      const answer = await api.request(address);
+      expect([address, answer.status]).toEqual([address, 503]);
+      expect(await answer.text()).toContain(DISK_FULL);
     }
   } finally {
     Object.assign(DISK_FLOOR, floor);
@@ -98,6 +105,7 @@ test("uploads and plans are refused while the disk is nearly full, and leave not
   expect(await scratchFolders(id)).toEqual([]);
   expect(await deploymentsOf(api, environmentId)).toEqual([]);
   expect((await upload(api, "/plans")).status).toBe(200);
+  expect((await api.request(push)).status).toBe(200);
 });
 
 test("a plan of an upload is refused where the storage of the organization is full", async () => {

@@ -30,6 +30,7 @@ export async function fetchSource(
 ): Promise<Commit> {
   const { repositories, log } = context;
   const { id } = application;
+  await repositories.refuseFullDisk();
   const repository = await repositories.of(id);
   const source = { ...sourceOf(context, application, branch), ...deadline };
   const hash =

@@ -71,7 +71,7 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
     : undefined;
   if (application === undefined) throw notFound("application");
   if (isPush) refuseUnpushable(application);
-  const repository = await opened(context, application);
+  const repository = await opened(context, application, isPush);
   // Git's client sends no push of what is there already, so a push that was cut off is deployed now.
   if (isPush && request.method === "GET") await deployLeftPushes(context, application, repository);
   return await serveGit(repository, request, url.pathname.replace(/^\/git\/[^/]+/, ""), {
@@ -101,9 +101,14 @@ async function roomBytes(
   return bytes;
 }
 
-/** @throws ApiError 503 when the machine has no git. */
-async function opened({ repositories }: KindContext, { id }: ApplicationRow): Promise<Repository> {
+/** @throws ApiError 503 when the machine has no git, or no room for a push. */
+async function opened(
+  { repositories }: KindContext,
+  { id }: ApplicationRow,
+  isPush: boolean,
+): Promise<Repository> {
   try {
+    if (isPush) await repositories.refuseFullDisk();
     return await repositories.of(id);
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;
