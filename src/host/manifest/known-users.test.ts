@@ -70,6 +70,31 @@ test("a read that takes long does not undo a later read", async () => {
   expect(users.list).toEqual([{ name: "app", verifier: "2" }]);
 });
 
+test("a read that takes long does not undo what another source says meanwhile, and a later read does", async () => {
+  const slow = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  let reads = 0;
+  const users = new KnownUsers({
+    async ask() {
+      const verifier = `read ${++reads}`;
+      begun.resolve();
+      if (reads === 1) await slow.promise;
+      return { users: [{ name: "app", verifier }], leftOut: 0 };
+    },
+    own: () => [],
+    onAnswer: () => undefined,
+    onLeftOut: () => undefined,
+  });
+  const first = users.refresh();
+  await begun.promise;
+  users.set({ users: [{ name: "app", verifier: "of the spec" }], leftOut: 0 });
+  slow.resolve();
+  await first;
+  expect(users.list).toEqual([{ name: "app", verifier: "of the spec" }]);
+  await users.refresh();
+  expect(users.list).toEqual([{ name: "app", verifier: "read 2" }]);
+});
+
 test("concurrent refreshes share one read and one answer", async () => {
   const { seen, users } = countedUsers();
   for (const asked of [1, 2]) {

@@ -24,8 +24,8 @@ export class KnownUsers {
   /** The question that the next read answers. */
   #question: number | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** When the read began that the list is of. */
-  #readAt = Number.NEGATIVE_INFINITY;
+  /** As of when the list is known. */
+  #knownAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: KnownUsersParts) {
     this.#parts = parts;
@@ -35,8 +35,13 @@ export class KnownUsers {
     return this.#list;
   }
 
-  /** Sets users from another source, such as the manifest. @returns the users that are kept. */
-  set(list: UserList): UserList {
+  /**
+   * Sets the users. A read that began earlier changes them no more.
+   * @param knownAtMs as of when they are known, as `performance.now()` says it.
+   * @returns the users that are kept.
+   */
+  set(list: UserList, knownAtMs = performance.now()): UserList {
+    this.#knownAtMs = knownAtMs;
     const kept = boundedUsers(list, this.#parts.own());
     this.#list = kept.users;
     this.#parts.onLeftOut(kept.leftOut);
@@ -60,10 +65,7 @@ export class KnownUsers {
     this.#askedAt = begunAt;
     const answer = await this.#parts.ask();
     // An engine that is slow may answer a later read first, whose users are newer.
-    if (answer !== null && begunAt > this.#readAt) {
-      this.set(answer);
-      this.#readAt = begunAt;
-    }
+    if (answer !== null && begunAt > this.#knownAtMs) this.set(answer, begunAt);
     this.#parts.onAnswer(question);
   }
 }

@@ -141,10 +141,11 @@ async function recordAndDetach(
   proxy: ClientProxy,
   timeouts: SuspendTimeouts,
 ): Promise<void> {
+  const begunAtMs = performance.now();
   const look = await lookAtUsers(sleeper.runnable);
   if (look !== null) reportRestored(sleeper, look);
   const found = look?.users ?? { users: sleeper.runnable.context.spec.users, leftOut: 0 };
-  const { users, leftOut: usersLeftOut } = sleeper.users.set(found);
+  const { users, leftOut: usersLeftOut } = sleeper.users.set(found, begunAtMs);
   assertGoesOn(sleeper, timeouts);
   await sleeper.file.enter("asleep", { since: new Date().toISOString(), users, usersLeftOut });
   sleeper.lifecycle.report({ type: "sleepRecorded" });
