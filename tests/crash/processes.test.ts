@@ -94,7 +94,7 @@ test("a killed `pilvi up` takes its processes along but no engine, and the next 
   const children = (["control", "gateway", "host"] as const).map((name) => pilvi.runningPid(name));
   await pilvi.crash();
   await pilvi.start();
-  expect(children.filter((pid) => isAlive(pid))).toEqual([]);
+  await until("its processes have ended", () => !children.some((pid) => isAlive(pid)));
   expect(enginePid()).toBe(engine);
   expect(pilvi.enginePids("store")).toEqual([storeEngine ?? 0]);
   expect(await connection.get("kept")).toBe("yes");

@@ -2,13 +2,34 @@
 import type { Config } from "../../config.ts";
 import { codeOf, Refusal } from "../../lib/errors.ts";
 
+/** A process whose `pilvi up` was killed notices and ends; the next `pilvi up` waits that long for its port. */
+const TAKEOVER_TIMEOUT_MS = 5_000;
+const TAKEOVER_RETRY_MS = 20;
+
 /** @throws Refusal when another program listens at the port of the API, or this user may not listen there. */
 export function refuseTakenPort(config: Config): void {
+  const fault = listenFault(config);
+  if (fault !== null) throw portRefusal(config, fault);
+}
+
+/**
+ * Does as `refuseTakenPort`, but waits for a process that is about to end.
+ * @param stop ends the wait.
+ */
+export async function waitForPort(config: Config, stop: AbortSignal): Promise<void> {
+  const giveUpAt = performance.now() + TAKEOVER_TIMEOUT_MS;
+  const mayEnd = () => !stop.aborted && performance.now() < giveUpAt;
+  while (codeOf(listenFault(config)) === "EADDRINUSE" && mayEnd()) await Bun.sleep(TAKEOVER_RETRY_MS);
+  refuseTakenPort(config);
+}
+
+/** Why nothing can listen at the port of the API; null when something can. */
+function listenFault({ host, port }: Config): unknown {
   try {
-    const listener = Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } });
-    listener.stop(true);
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    return null;
   } catch (error) {
-    throw portRefusal(config, error);
+    return error;
   }
 }
 

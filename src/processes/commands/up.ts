@@ -11,7 +11,7 @@ import { complain, say, stopSignal } from "../program/terminal.ts";
 import { setUpLink } from "../bootstrap/console-link.ts";
 import { ensureDataDir, lockDataDir } from "../bootstrap/data-dir.ts";
 import { ensureEngines, warnOfUnsafeEngines } from "../bootstrap/engine-setup.ts";
-import { refuseTakenPort } from "../bootstrap/port-refusal.ts";
+import { waitForPort } from "../bootstrap/port-refusal.ts";
 import { publishConsole } from "../console/publish.ts";
 import { readyText } from "../bootstrap/ready-text.ts";
 import { refuseUnfinishedRestore } from "../restore/restore-state.ts";
@@ -29,7 +29,7 @@ export async function upCommand(config: Config): Promise<number> {
   }
   refuseUnfinishedRestore(config.dataDir);
   // Refused before anything is installed or started, since the processes themselves would find these faults last.
-  refuseTakenPort(config);
+  await waitForPort(config, stop);
   readCertificate(config);
   // Engines are fetched meanwhile on a first start, which leaves the processor to the builds.
   const publication = publishConsole(config.dataDir, complain);
