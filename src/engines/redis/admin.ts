@@ -39,6 +39,9 @@ const WRITES: [field: string, reason: string][] = [
 /** The connections of the host to an engine since the last question for its usage. */
 const ownConnections = new WeakMap<object, number>();
 
+/** An engine that answers no login for so long is silent. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
 /** The sections of `INFO` for a reading. Other sections have texts that customers can make as long as they like. */
 const READ_SECTIONS = ["clients", "memory", "stats", "keyspace"];
 
@@ -173,7 +176,7 @@ export async function asAdmin<T>(
   return await withSocket(paths.socket, async (address) => {
     const client = new Bun.RedisClient(`redis+unix://${ADMIN_NAME}:${adminPassword}@localhost${address}`, {
       autoReconnect: false,
-      connectionTimeout: 1_000,
+      connectionTimeout: ANSWER_TIMEOUT_MS,
     });
     try {
       return await work(client);
