@@ -135,15 +135,17 @@ test("a process without a port counts as running once it goes on, and is started
   const spec = { ...applicationSpec({ release, command: "sh work.sh" }), exposure };
   expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
   const { lock, log } = instanceFolder(host.dataDir, spec.id);
-  expect(await Bun.file(log).text()).toContain("port \n");
+  await until("it has written", async () => (await Bun.file(log).text()).includes("port \n"));
   for (const pid of holdersOf(lock)) process.kill(pid, "SIGKILL");
   await until("it runs again", () => {
     const { crashes, state } = host.host.observe(spec.id);
     return crashes === 1 && state === "running";
   });
-  expect(await host.host.ensure({ ...spec, command: "echo no queue; exit 1" })).toMatchObject({
-    state: "failed",
-    lastError: expect.stringContaining("no queue"),
+  await host.host.ensure({ ...spec, command: "echo no queue; exit 1" });
+  // On a busy machine it may take so long to end that it counted as running for a while.
+  await until("it has failed", () => {
+    const { state, lastError } = host.host.observe(spec.id);
+    return state === "failed" && lastError?.includes("no queue") === true;
   });
   await host.host.remove(spec.id);
 });

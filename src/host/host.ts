@@ -155,7 +155,7 @@ export class Host {
     this.measurements.start();
     this.backups.start();
     await this.builds.start();
-    await Promise.race([adopted, Bun.sleep(ADOPTION_TIMEOUT_MS)]);
+    await Promise.race([adopted, Bun.sleep(this.#settings.adoptionMs ?? ADOPTION_TIMEOUT_MS)]);
   }
 
   offer(): Promise<Offer> {

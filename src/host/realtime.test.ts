@@ -12,6 +12,7 @@ import { createLog } from "../lib/log.ts";
 import { ensureProgram } from "../processes/program/program.ts";
 import { realtimeEngine } from "../processes/program/own-engines.ts";
 import { Host } from "./host.ts";
+import { hostSettings } from "./test-support.ts";
 import { instanceFolder } from "./os/layout.ts";
 import { readManifest } from "./manifest/manifest.ts";
 
@@ -38,14 +39,8 @@ async function startHost(): Promise<Host> {
   hosts.at(-1)?.release();
   const host = new Host(
     {
-      dataDir,
-      enginesDir: loadConfig(process.env).enginesDir,
+      ...hostSettings({ dataDir, enginesDir: loadConfig(process.env).enginesDir }),
       ownEngines: [realtimeEngine(await ensureProgram(dataDir))],
-      bind: "127.0.0.1",
-      certificate: null,
-      warmSlots: 0,
-      cgroups: null,
-      allowPrivateWebhooks: false,
     },
     log,
   );

@@ -127,6 +127,9 @@ export class TestGateway {
   }
 }
 
+/** Longer than an engine of a busy machine may take to answer. */
+const ADOPTION_MS = 60_000;
+
 /** The settings of a host of a test. */
 export function hostSettings(folders: Pick<HostSettings, "dataDir" | "enginesDir">): HostSettings {
   return {
@@ -137,6 +140,7 @@ export function hostSettings(folders: Pick<HostSettings, "dataDir" | "enginesDir
     warmSlots: 0,
     cgroups: null,
     allowPrivateWebhooks: false,
+    adoptionMs: ADOPTION_MS,
   };
 }
 

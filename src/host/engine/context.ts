@@ -42,6 +42,8 @@ export interface HostSettings extends EngineSources {
   sandbox?: Pick<HostSandbox, "now" | "ensured">;
   /** The ports of instances; the usual range when left out. */
   portRange?: PortRange;
+  /** How long a start waits for engines that run; tests wait longer. */
+  adoptionMs?: number;
   /** How many builds run at once; a number for this machine when left out. */
   buildsAtOnce?: number;
   /** How long and how much of the log of each environment is kept; defaults where it is left out. */

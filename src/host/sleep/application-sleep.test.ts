@@ -20,6 +20,7 @@ Bun.serve({
   idleTimeout: 0,
   async fetch(request, server) {
     if (server.upgrade(request)) return;
+    if (request.url.endsWith("/end")) process.exit(0);
     if (request.url.endsWith("/secret")) return new Response(process.env.SECRET + " " + process.env.PLAIN);
     return new Response(request.method + " " + (await request.text()).length);
   },
@@ -27,7 +28,7 @@ Bun.serve({
 });
 process.on("SIGTERM", () => {
   console.log("ending well");
-  setTimeout(() => process.exit(0), Number(process.env.END_MS ?? 0));
+  if (process.env.ENDS_WHEN_ASKED === undefined) process.exit(0);
 });
 `;
 
@@ -86,6 +87,17 @@ async function untilAsleep(): Promise<void> {
   await until("it is asleep", () => observed().state === "asleep");
 }
 
+async function untilEnding(): Promise<void> {
+  await until("it is being stopped", async () =>
+    (await Bun.file(instanceFolder(host.dataDir, spec.id).log).text()).includes("ending well"),
+  );
+}
+
+/** Has a process end that does so only when it is asked at its own port. */
+async function endItself(): Promise<void> {
+  await fetch(`http://127.0.0.1:${spec.exposure.port}/end`).catch(() => undefined);
+}
+
 function webSocket(): { socket: WebSocket; next(): Promise<unknown> } {
   const options = { headers: { host: NAME } } as unknown as string[];
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, options);
@@ -137,8 +149,8 @@ test.each(["awake", "asleep"] as const)(
 );
 
 test("a crowd wakes an application once", async () => {
-  await begin();
-  await untilAsleep();
+  await begin({ sleepAfterSeconds: 3_600 });
+  await host.host.suspend(spec.id);
   const crowd = await Promise.all(Array.from({ length: 40 }, () => get({ method: "POST", body: "body" })));
   expect(new Set(crowd)).toEqual(new Set(["200 POST 4"]));
   expect(observed().sleep).toMatchObject({ state: "awake", wakes: 1 });
@@ -178,26 +190,26 @@ test("a WebSocket wakes an application, and keeps it awake while it is open", as
 });
 
 test("a request that comes while its application is being stopped is answered by the next process", async () => {
-  await begin({ sleepAfterSeconds: 3_600, variables: { END_MS: "2000" } });
+  await begin({ sleepAfterSeconds: 3_600, variables: { ENDS_WHEN_ASKED: "yes" } });
   const [before] = pids();
   const asleep = host.host.suspend(spec.id);
-  await until("it is being stopped", async () =>
-    (await Bun.file(instanceFolder(host.dataDir, spec.id).log).text()).includes("ending well"),
-  );
+  await untilEnding();
   expect(observed().state).toBe("draining");
-  expect(await get({ method: "POST", body: "body" })).toBe("200 POST 4");
+  const answer = get({ method: "POST", body: "body" });
+  await until("the request waits", () => host.host.edge.waiting === 1);
+  await endItself();
+  expect(await answer).toBe("200 POST 4");
   await asleep;
   expect(pids()).not.toContain(before);
   expect(observed().sleep).toMatchObject({ state: "awake", wakes: 1 });
 });
 
 test("an application that falls asleep is not taken for ended, so that nothing kills it", async () => {
-  await begin({ variables: { END_MS: "2000" } });
+  await begin({ sleepAfterSeconds: 3_600, variables: { ENDS_WHEN_ASKED: "yes" } });
   const asleep = host.host.suspend(spec.id);
-  await until("it is being stopped", async () =>
-    (await Bun.file(instanceFolder(host.dataDir, spec.id).log).text()).includes("ending well"),
-  );
+  await untilEnding();
   expect(host.host.endings.end(spec.id)).toBe(true);
+  await endItself();
   await asleep;
   expect(host.host.endings.end(spec.id)).toBe(false);
 });

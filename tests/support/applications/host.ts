@@ -9,6 +9,7 @@ import { findTool } from "../../../src/engines/tools/tools.ts";
 import { HostSandbox } from "../../../src/host/engine/host-sandbox.ts";
 import type { HostSettings } from "../../../src/host/engine/context.ts";
 import { Host } from "../../../src/host/host.ts";
+import { hostSettings } from "../../../src/host/test-support.ts";
 import { findCgroups } from "../../../src/host/os/cgroup-backends.ts";
 import { instanceFolder } from "../../../src/host/os/layout.ts";
 import { holdersOf } from "../../../src/host/os/locks.ts";
@@ -31,15 +32,10 @@ export class ApplicationHost {
     if (findTool("bubblewrap", enginesDir) === null || findTool("nginx", enginesDir) === null)
       throw new Error("these tests need bubblewrap and nginx; run: pilvi engines install");
     this.#settings = {
-      dataDir: this.dataDir,
-      enginesDir,
+      ...hostSettings({ dataDir: this.dataDir, enginesDir }),
       ownEngines: [ownEngine()],
-      bind: "127.0.0.1",
-      certificate: null,
-      warmSlots: 0,
       cgroups: findCgroups(this.dataDir),
       sandbox: new HostSandbox(enginesDir),
-      allowPrivateWebhooks: false,
       ...settings,
     };
   }
