@@ -34,11 +34,11 @@ const HOST = "'^([a-z0-9_-]+([.][a-z0-9_-]+)*[.]?|[[][0-9a-f:.]+[]])(:[0-9]{0,5}
 /** What the edge lets through of methods that HTTP itself knows; applications may have others. */
 const ALLOWED = '"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"';
 
-/**
- * Refuses a `Host` that is no name. The name of a route, as it stands in the map, needs no further look. A request without
- * the header is for no route.
- */
-export const refuseHosts = `http-request return ${page(400)} if !{ var(txn.route) -m found } { req.fhdr(host) -m found } !{ req.fhdr(host) -m reg -i ${HOST} }`;
+/** Whether a `Host` is a name. The name of a route, as it stands in the map, needs no such look. */
+export const IS_NAME = `req.fhdr(host) -m reg -i ${HOST}`;
+
+/** Refuses a `Host` that is no name, which no route has. A request without the header is for no route. */
+export const refuseHosts = `http-request return ${page(400)} if !{ var(txn.target) -m found } { req.fhdr(host) -m found } !{ ${IS_NAME} }`;
 
 /**
  * Refuses requests that two servers could read differently, or that open a tunnel past the rules of the edge. All of them

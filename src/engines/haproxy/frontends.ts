@@ -8,7 +8,15 @@ import type { EngineContext } from "../engine.ts";
 import { accessLines } from "./access.ts";
 import { answerRules, countSince } from "./counters.ts";
 import { crowdOfRoute, crowdRules } from "./crowds.ts";
-import { backendRules, CONDITIONS, endPlain, forwardedHeaders, otherRules, refuseHosts } from "./forged.ts";
+import {
+  backendRules,
+  CONDITIONS,
+  endPlain,
+  forwardedHeaders,
+  IS_NAME,
+  otherRules,
+  refuseHosts,
+} from "./forged.ts";
 import { page } from "./pages.ts";
 import { CERTIFICATE_FILE, confPath, MAPS, PROBE_SOCKET_NAME, ROUTE_TABLE, RUN } from "./paths.ts";
 
@@ -72,8 +80,7 @@ function targetRules(): string[] {
   return [
     // Most requests have the very name of a route. Others have it with a port, and with the dot of a whole name.
     `http-request set-var(txn.route) req.fhdr(host),${routeOfName}`,
-    refuseHosts,
-    `http-request set-var(txn.route) req.fhdr(host),field(1,:),lower,rtrim(.),${routeOfName} unless { var(txn.route) -m found }`,
+    `http-request set-var(txn.route) req.fhdr(host),field(1,:),lower,rtrim(.),${routeOfName} if !{ var(txn.route) -m found } { ${IS_NAME} }`,
     // The edge counts a request before it chooses a target. So a count after a change of the target misses none.
     `http-request track-sc1 var(txn.route) table ${ROUTE_TABLE}`,
     countSince,
@@ -83,6 +90,7 @@ function targetRules(): string[] {
 
 function commonRules(spec: EdgeSpec): string[] {
   return [
+    refuseHosts,
     `http-request return ${page(404)} unless { var(txn.target) -m found }`,
     ...forwardedHeaders(),
     endPlain,
