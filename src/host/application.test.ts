@@ -5,12 +5,13 @@ import { until } from "../../tests/support/pilvi/pilvi.ts";
 import { isAlive } from "../../tests/support/pilvi/processes.ts";
 import type { ApplicationSpec } from "../contracts/instance-spec.ts";
 import { instanceFolder } from "./os/layout.ts";
+import { ADOPTION_MS } from "./test-support.ts";
 import { holdersOf } from "./os/locks.ts";
 
 let host: ApplicationHost;
 
 beforeAll(async () => {
-  host = new ApplicationHost();
+  host = new ApplicationHost({ adoptionMs: ADOPTION_MS });
   await host.start();
 });
 

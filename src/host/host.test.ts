@@ -9,7 +9,7 @@ import { loadConfig } from "../config.ts";
 import { cacheSpec } from "../drivers/test-support.ts";
 import { createLog } from "../lib/log.ts";
 import { Host } from "./host.ts";
-import { hostSettings } from "./test-support.ts";
+import { ADOPTION_MS, hostSettings } from "./test-support.ts";
 import { textInFormat1 } from "../contracts/test-support.ts";
 import type { CacheSpec } from "../contracts/instance-spec.ts";
 import { canSwitchUsers, uidOfPort } from "./os/accounts.ts";
@@ -33,7 +33,8 @@ afterEach(async () => {
 async function startHost(): Promise<Host> {
   hosts.at(-1)?.release();
   const enginesDir = loadConfig(process.env).enginesDir;
-  const host = new Host(hostSettings({ dataDir, enginesDir }), createLog("host", "silent"));
+  const settings = { ...hostSettings({ dataDir, enginesDir }), adoptionMs: ADOPTION_MS };
+  const host = new Host(settings, createLog("host", "silent"));
   hosts.push(host);
   await host.start();
   return host;

@@ -81,7 +81,8 @@ test("a process that was ordered to end goes on ending, and is not started anew 
   expect(pids()).toEqual([]);
   expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
   await host.restart();
-  expect(observed()).toMatchObject({ state: "running", lastError: null });
+  await until("it is taken up", () => observed().state === "running");
+  expect(observed().lastError).toBeNull();
 });
 
 test("a process that was ordered to end is killed when its time is over", async () => {

@@ -115,7 +115,8 @@ test("the launcher becomes the application, which the next host finds", async ()
   expect(pids.map((pid) => readlinkSync(`/proc/${pid}/exe`))).toEqual([process.execPath]);
   expect(readFileSync(`/proc/${pids[0]}/status`, "utf8")).toMatch(/^NoNewPrivs:\t1$/m);
   await host.restart();
-  expect(host.host.observe(spec.id)).toMatchObject({ state: "running", crashes: 0 });
+  await until("it is taken up", () => host.host.observe(spec.id).state === "running");
+  expect(host.host.observe(spec.id).crashes).toBe(0);
   expect(pidsOf(spec)).toEqual(pids);
   expect(JSON.parse(await answerOf(spec))).toMatchObject({ word: "it's" });
   await host.host.remove(spec.id);

@@ -12,7 +12,7 @@ import { createLog } from "../lib/log.ts";
 import { ensureProgram } from "../processes/program/program.ts";
 import { realtimeEngine } from "../processes/program/own-engines.ts";
 import { Host } from "./host.ts";
-import { hostSettings } from "./test-support.ts";
+import { ADOPTION_MS, hostSettings } from "./test-support.ts";
 import { instanceFolder } from "./os/layout.ts";
 import { readManifest } from "./manifest/manifest.ts";
 
@@ -41,6 +41,7 @@ async function startHost(): Promise<Host> {
     {
       ...hostSettings({ dataDir, enginesDir: loadConfig(process.env).enginesDir }),
       ownEngines: [realtimeEngine(await ensureProgram(dataDir))],
+      adoptionMs: ADOPTION_MS,
     },
     log,
   );

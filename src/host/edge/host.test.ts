@@ -72,6 +72,7 @@ test("a request reaches an instance of the host, also after the instance, the ed
 
   const next = pidOf(EDGE_ID);
   host = await hosts.start();
+  await until("the edge is taken up", () => host.observe(EDGE_ID).state === "running");
   expect(hosts.pidsOf(EDGE_ID)).toEqual([next]);
   expect(await through()).toBe(direct);
   await host.edge.ensure(routeOf("env", ["b.localhost"], instance.id));
