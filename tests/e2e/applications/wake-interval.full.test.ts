@@ -57,16 +57,26 @@ async function order(settings: object): Promise<void> {
   expect(await pilvi.api("PATCH", path, settings)).toMatchObject({ status: 200 });
 }
 
-/** Has the environment wake after the interval of these tests, and puts it to sleep. @returns since when it sleeps. */
-async function sleepWithInterval(): Promise<number> {
+/** Puts the environment to sleep. @returns since when it sleeps. */
+async function fallAsleep(): Promise<number> {
   await Promise.all([instance, worker].map((id) => driver.suspend(id)));
-  const since = (await observed()).sleep?.since ?? "";
+  return Date.parse((await observed()).sleep?.since ?? "");
+}
+
+/** Has the environment wake after the interval of these tests. */
+async function wakeAfterInterval(): Promise<void> {
   await store`
     update environments
     set settings = settings || jsonb_build_object('hibernation_wake_up_interval', ${INTERVAL_SECONDS / 60}::float8)
     where id = ${application.environmentId}`;
   await order({ color: "green" });
-  return Date.parse(since);
+}
+
+/** Puts the environment to sleep, to wake after the interval of these tests. @returns since when it sleeps. */
+async function sleepWithInterval(): Promise<number> {
+  const sinceMs = await fallAsleep();
+  await wakeAfterInterval();
+  return sinceMs;
 }
 
 async function observed() {
@@ -83,11 +93,13 @@ async function wakeEvents(): Promise<EventResource[]> {
 }
 
 test("an environment wakes once it has slept for the interval, with its background processes", async () => {
-  const sinceMs = await sleepWithInterval();
+  const sinceMs = await fallAsleep();
+  // With the interval it could be awake again before anyone has seen that it hibernates.
   await until("it hibernates", async () => {
     const { attributes } = await application.environment();
     return attributes.status === "hibernating";
   });
+  await wakeAfterInterval();
   await untilAwake();
   await until("its worker runs", async () => (await driver.observe(worker)).state === "running");
   const { sleep } = await observed();
