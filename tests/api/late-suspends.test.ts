@@ -1,5 +1,5 @@
 // A suspend whose host is not done at the deadline of the action. The host goes on with an order that it has.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { UnreachableError } from "../../src/lib/errors.ts";
 import { reconcileAction } from "../../src/resources/shared/actions/reconciler.ts";
 import { beginAction, findAction } from "../../src/resources/shared/actions/store.ts";
@@ -11,24 +11,34 @@ const [CACHES] = SLEEPERS;
 let api: TestApi;
 /** The instances that the host was to suspend. */
 const ordered: string[] = [];
+/** Ends the time of the action under way. */
+let passDeadline = () => {};
 beforeAll(async () => {
   api = await startApi();
-  // As the driver, whose question ends without an answer.
+  // As the driver, whose question ends without an answer. The deadline passes once it has the order.
   api.host.driver.suspend = (id, signal) =>
     new Promise((_resolve, reject) => {
       ordered.push(id);
       signal?.addEventListener("abort", () => reject(new UnreachableError("The host does not answer.")));
+      passDeadline();
     });
 });
 afterAll(() => api.stop());
 
 /** What comes of an action whose deadline passes while its host is at work. */
-async function lateAction(state: "running" | "draining" | "asleep", deadlineSeconds = 3) {
+async function lateAction(state: "running" | "draining" | "asleep", deadlineSeconds = 60) {
   const { id: resourceId } = await make(api, CACHES, CACHES.body);
   api.host.driver.observe = (id) => Promise.resolve(observed(id, state, {}));
   const action = { type: "suspend", resourceId, hostId: api.host.id, requestedBy: "test" } as const;
   const id = await api.db.begin((tx) => beginAction(tx, { ...action, deadlineSeconds }));
-  const { write } = await reconcileAction(api.context)(id, new AbortController().signal);
+  const deadline = new AbortController();
+  passDeadline = () => deadline.abort();
+  const timeouts = spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+    expect(ms).toBeWithin(0, deadlineSeconds * 1_000 + 1);
+    return deadline.signal;
+  });
+  const run = reconcileAction(api.context)(id, new AbortController().signal);
+  const { write } = await run.finally(() => timeouts.mockRestore());
   if (write !== undefined) await api.db.begin(write);
   return await findAction(api.db, id);
 }
