@@ -134,7 +134,7 @@ test("a connection from before the change is answered once more, and closed", as
 
 test("each client gets the latest certificate while several changes are being handed over", async () => {
   // A former listener ends after this time and cuts off unfinished handshakes, which are slow on a busy machine.
-  const { port, show } = serve(1_500);
+  const { port, show } = serve(6_000);
   const stop = new AbortController();
   const faults: unknown[] = [];
   const clients = Array.from({ length: 4 }, async () => {
