@@ -100,14 +100,16 @@ test("a change during a run is reconciled after it, and only the later run write
 
 test("a failing resource is tried again later and later, and its public reason is kept", async () => {
   const startedAt: number[] = [];
+  const last = Promise.withResolvers<Outcome>();
   await start(async () => {
     startedAt.push(performance.now());
     if (startedAt.length < 4) throw new Error("a secret of the inside");
-    return SETTLED;
+    return await last.promise;
   });
   await item(db, "thing-1");
-  await until("it failed once", async () => typeof (await workOf(db, "thing-1"))?.lastError === "string");
+  await until("the last run is under way", () => startedAt.length === 4);
   expect((await workOf(db, "thing-1"))?.lastError).toBe("Pilvi failed; its log says why.");
+  last.resolve(SETTLED);
   await until("it is settled", () => isSettled("thing-1"));
   const waits = startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? 0));
   // From half of the step to the whole of it: 50 to 100 ms, 100 to 200, 200 to 400.
