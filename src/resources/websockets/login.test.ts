@@ -1,5 +1,5 @@
 // A WebSocket cluster is available when it takes a signed request of every application.
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { ensureLogin } from "./login.ts";
@@ -7,6 +7,7 @@ import { ensureLogin } from "./login.ts";
 const first = { appId: "10001", key: "one", secret: "s1" };
 const second = { appId: "10002", key: "two", secret: "s2" };
 let server: Bun.Server<undefined>;
+let timeouts: ReturnType<typeof spyOn>;
 
 /**
  * A server that knows some applications, and answers for the others as the protocol demands. It does not list channels,
@@ -29,7 +30,15 @@ function serve(...known: (typeof first)[]): string {
   return `http://127.0.0.1:${server.port}`;
 }
 
-afterEach(() => server.stop(true));
+beforeEach(() => {
+  // Each login is tried once here, and a request may take a busy machine longer than its bound.
+  timeouts = spyOn(AbortSignal, "timeout").mockImplementation(() => new AbortController().signal);
+});
+
+afterEach(async () => {
+  timeouts.mockRestore();
+  await server.stop(true);
+});
 
 test("a login works when the server takes a signed request of every application", async () => {
   const url = serve(first, second);
