@@ -195,6 +195,11 @@ test("an idle cluster falls asleep by itself, and is woken by a new database in 
   const stateOf = async () =>
     (await pilvi.api<Document>("GET", `/databases/clusters/${cluster.id}`)).body.data.meta.sleep;
   await until("it sleeps", async () => (await stateOf()).state === "asleep");
+  // Once it is awake it could fall asleep again before the login, which would then be what woke it last.
+  const longer = { config: { suspend_seconds: 3_600 } };
+  expect((await pilvi.api("PATCH", `/databases/clusters/${cluster.id}`, longer)).status).toBe(200);
+  await untilCluster(pilvi, cluster.id, "available");
+  expect((await stateOf()).state).toBe("asleep");
   await createDatabase(pilvi, cluster.id, "reports");
   expect((await stateOf()).last_wake?.reason).toMatchObject({ user: "pilvi", address: null });
   expect(await databaseNames(await untilCluster(pilvi, cluster.id, "available"))).toEqual([
