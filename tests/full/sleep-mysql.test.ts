@@ -13,6 +13,7 @@ import {
   firstOfMysql,
   loginOf,
   MYSQL,
+  MYSQL_CONNECT_TIMEOUT_MS,
 } from "../support/pilvi/databases.ts";
 import { PHP, PhpWorker } from "../support/clients/php.ts";
 import { startPilvi, until, type TestPilvi } from "../support/pilvi/pilvi.ts";
@@ -22,6 +23,7 @@ import { TerminalProgram } from "../support/pilvi/terminal.ts";
 import { openBun, tryDrivers, type Connections, type Driver, type Login } from "../e2e/sleep/drivers.ts";
 
 const folder = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-mysql-"));
+const PATIENCE = { connectTimeout: MYSQL_CONNECT_TIMEOUT_MS };
 
 type Asked<Pool extends { query: unknown; execute: unknown }> = Pick<Pool, "query" | "execute">;
 
@@ -38,7 +40,7 @@ async function askMariadb(on: Asked<mariadb.Pool>, sql: string, argument?: strin
 }
 
 function openMysql2(options: mysql.PoolOptions): Connections {
-  const pool = mysql.createPool(options);
+  const pool = mysql.createPool({ ...options, ...PATIENCE });
   return {
     ask: (sql, argument) => askMysql2(pool, sql, argument),
     async transaction(work) {
@@ -53,7 +55,12 @@ function openMysql2(options: mysql.PoolOptions): Connections {
 }
 
 function openMariadb(options: mariadb.PoolConfig): Connections {
-  const pool = mariadb.createPool({ ...options, minimumIdle: 0 });
+  const pool = mariadb.createPool({
+    ...options,
+    ...PATIENCE,
+    acquireTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+    minimumIdle: 0,
+  });
   return {
     ask: (sql, argument) => askMariadb(pool, sql, argument),
     async transaction(work) {
@@ -83,13 +90,13 @@ const DRIVERS: Driver[] = [
     name: "mariadb",
     application: "MariaDB connector/Node",
     open: (login, _, connectionLimit) => openMariadb({ ...login, connectionLimit }),
-    connect: (login) => mariadb.createConnection(login),
+    connect: (login) => mariadb.createConnection({ ...login, ...PATIENCE }),
   },
   {
     name: "mariadb, with TLS",
     application: "MariaDB connector/Node",
     open: (login, ca, connectionLimit) => openMariadb({ ...login, connectionLimit, ssl: { ca } }),
-    connect: (login, ca) => mariadb.createConnection({ ...login, ssl: { ca } }),
+    connect: (login, ca) => mariadb.createConnection({ ...login, ...PATIENCE, ssl: { ca } }),
     isSecure: true,
   },
   { name: "Bun.SQL", application: "Bun", open: (login, _, max) => openBun("mysql", login, max) },

@@ -7,6 +7,7 @@ import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import { TestPostgres } from "../support/engines/postgres-engine.ts";
 import { PostgresGateway } from "../support/gateway/postgres-gateway.ts";
 import { ENGINES, PASSWORD, RedisGateway } from "../support/gateway/redis-gateway.ts";
+import { MYSQL_CONNECT_TIMEOUT_MS } from "../support/pilvi/databases.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { RawClient } from "../support/load/raw-client.ts";
 
@@ -90,7 +91,13 @@ test("a full MySQL refuses the next client, asleep or not", async () => {
   await gateway.learnUsers();
   gateway.isFull = true;
   const login = () =>
-    mysql.createConnection({ host: "127.0.0.1", port: gateway.port, user: "app", password: "secret" });
+    mysql.createConnection({
+      host: "127.0.0.1",
+      port: gateway.port,
+      user: "app",
+      password: "secret",
+      connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+    });
   const refusal = { errno: 1040, sqlState: "08004", message: "Too many connections" };
   await expect(login()).rejects.toMatchObject(refusal);
   gateway.become("asleep");

@@ -5,6 +5,7 @@ import { TlsCertificates } from "../../src/gateway/tls/certificates.ts";
 import { sealLoginKey } from "../../src/lib/login-keys.ts";
 import { nativeVerifier } from "../../src/lib/verifiers.ts";
 import { TestMariaDb } from "../support/engines/mariadb.ts";
+import { MYSQL_CONNECT_TIMEOUT_MS } from "../support/pilvi/databases.ts";
 import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
@@ -39,7 +40,11 @@ afterEach(async () => {
 /** Connects with TLS and no authority. @returns the database that the session is in. */
 async function connect(password: string): Promise<unknown> {
   const account = { host: "127.0.0.1", port: gateway.port, user: "app", password, database: "shop" };
-  const connection = await mariadb.createConnection({ ...account, ssl: true });
+  const connection = await mariadb.createConnection({
+    ...account,
+    ssl: true,
+    connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+  });
   const [row] = await connection.query<{ name: string }[]>("select database() name");
   await connection.end();
   return row?.name;

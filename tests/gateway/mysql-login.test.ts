@@ -13,6 +13,7 @@ import {
   RawMysql,
   saltOf,
 } from "../support/wire/mysql-raw.ts";
+import { MYSQL_CONNECT_TIMEOUT_MS } from "../support/pilvi/databases.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { CertificateFolder } from "../support/wire/tls-sessions.ts";
 
@@ -49,7 +50,14 @@ afterEach(async () => {
 });
 
 function options(overrides: Partial<mysql.ConnectionOptions> = {}): mysql.ConnectionOptions {
-  return { host: "127.0.0.1", port: gateway.port, user: "app", password: "secret", ...overrides };
+  return {
+    host: "127.0.0.1",
+    port: gateway.port,
+    user: "app",
+    password: "secret",
+    connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+    ...overrides,
+  };
 }
 
 async function open(overrides: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {

@@ -8,10 +8,12 @@ import { userName } from "../../src/lib/libc.ts";
 import { TestMariaDb } from "../support/engines/mariadb.ts";
 import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import { handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/wire/mysql-raw.ts";
+import { MYSQL_CONNECT_TIMEOUT_MS } from "../support/pilvi/databases.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 import { runProgram } from "../support/clients/programs.ts";
 
 const MEGABYTE = 1024 ** 2;
+const PATIENCE = { connectTimeout: MYSQL_CONNECT_TIMEOUT_MS };
 /** The user as which the engine knows this process by its socket. */
 const ADMIN = userName(process.getuid?.() ?? 0) ?? "";
 
@@ -43,7 +45,7 @@ afterEach(async () => {
 });
 
 async function open(overrides: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {
-  const connection = await mysql.createConnection({ ...account, ...overrides });
+  const connection = await mysql.createConnection({ ...account, ...PATIENCE, ...overrides });
   opened.push(connection);
   connection.on("error", () => undefined);
   return connection;
@@ -64,7 +66,7 @@ describe("clients wake a sleeping engine", () => {
   });
 
   test("mariadb, with a batch", async () => {
-    const connection = await mariadb.createConnection(account);
+    const connection = await mariadb.createConnection({ ...account, ...PATIENCE });
     await connection.query("create or replace table numbers (n int)");
     await connection.batch("insert into numbers values (?)", [[1], [2], [3]]);
     const [{ total }] = await connection.query("select sum(n) as total from numbers");
@@ -101,7 +103,7 @@ describe("clients wake a sleeping engine", () => {
   test("drivers with compression, which is not negotiated", async () => {
     const connection = await open({ compress: true } as Partial<mysql.ConnectionOptions>);
     expect(String(await one(connection, "select repeat('ab', 50000)"))).toHaveLength(100_000);
-    const other = await mariadb.createConnection({ ...account, compress: true });
+    const other = await mariadb.createConnection({ ...account, ...PATIENCE, compress: true });
     expect(await other.query("select 1 as one")).toMatchObject([{ one: 1 }]);
     await other.end();
   });
@@ -164,7 +166,7 @@ describe("a session may change its user", () => {
     const connection = await open();
     await connection.changeUser({ user: "other", password: "other-secret" });
     expect(await one(connection, "select current_user()")).toBe("other@%");
-    const another = await mariadb.createConnection(account);
+    const another = await mariadb.createConnection({ ...account, ...PATIENCE });
     await another.changeUser({ user: "other", password: "other-secret" });
     expect(await another.query("select current_user() as who")).toMatchObject([{ who: "other@%" }]);
     await another.end();
@@ -248,7 +250,7 @@ describe("an engine that goes to sleep under idle clients", () => {
 
 function poolOf(kind: string): { ask(): Promise<unknown>; close(): Promise<void> } {
   if (kind === "mysql2") {
-    const pool = mysql.createPool({ ...account, connectionLimit: 1 });
+    const pool = mysql.createPool({ ...account, ...PATIENCE, connectionLimit: 1 });
     return {
       ask: async () => (await pool.query<RowDataPacket[]>("select 1 as one"))[0][0]?.one,
       close: () => pool.end(),
@@ -257,9 +259,11 @@ function poolOf(kind: string): { ask(): Promise<unknown>; close(): Promise<void>
   if (kind === "mariadb") {
     const pool = mariadb.createPool({
       ...account,
+      ...PATIENCE,
       connectionLimit: 1,
       minimumIdle: 0,
       minDelayValidation: 0,
+      acquireTimeout: MYSQL_CONNECT_TIMEOUT_MS,
     });
     return { ask: async () => (await pool.query("select 1 as one"))[0].one, close: () => pool.end() };
   }

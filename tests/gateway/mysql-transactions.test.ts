@@ -8,6 +8,7 @@ import { DEPRECATE_EOF } from "../../src/gateway/mysql/capabilities.ts";
 import { TestMariaDb } from "../support/engines/mariadb.ts";
 import { MysqlGateway } from "../support/gateway/mysql-gateway.ts";
 import { framed, handshakeResponse, nativeToken, RawMysql, saltOf } from "../support/wire/mysql-raw.ts";
+import { MYSQL_CONNECT_TIMEOUT_MS } from "../support/pilvi/databases.ts";
 import { until } from "../support/pilvi/pilvi.ts";
 
 /** A delay in which a drain would find the engine idle. */
@@ -40,7 +41,11 @@ afterEach(async () => {
 });
 
 async function open(): Promise<Connection> {
-  const connection = await mysql.createConnection({ ...account, multipleStatements: true });
+  const connection = await mysql.createConnection({
+    ...account,
+    multipleStatements: true,
+    connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+  });
   opened.push(connection);
   connection.on("error", () => undefined);
   return connection;
@@ -69,7 +74,10 @@ const SESSIONS: Record<string, () => Promise<Session>> = {
     return { run: (statement) => connection.execute(statement), close: () => connection.end() };
   },
   async "mariadb, prepared"() {
-    const connection = await mariadb.createConnection(account);
+    const connection = await mariadb.createConnection({
+      ...account,
+      connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+    });
     return { run: (statement) => connection.execute(statement), close: () => connection.end() };
   },
   async "Bun.SQL"() {

@@ -12,6 +12,7 @@ import {
   firstOfMysql,
   loginOf,
   MYSQL,
+  MYSQL_CONNECT_TIMEOUT_MS,
   POSTGRES,
   startDatabases,
 } from "../../support/pilvi/databases.ts";
@@ -115,7 +116,7 @@ describe.each([MYSQL, "provider_managed_mysql"] as const)("%s with", (type) => {
   });
 
   test("mariadb: rows, a batch, a transaction, the killing of an own query", async () => {
-    const login = loginOf(clusterOf(type));
+    const login = { ...loginOf(clusterOf(type)), connectTimeout: MYSQL_CONNECT_TIMEOUT_MS };
     const connection = await mariadb.createConnection(login);
     const other = await mariadb.createConnection(login);
     await connection.query("create table by_mariadb (id int primary key, t text)");

@@ -1,5 +1,6 @@
 // A load on a MySQL like `sysbench oltp_read_write`: each transaction reads points and ranges and writes a few rows.
 import { createPool, type PoolConnection, type PoolOptions } from "mysql2/promise";
+import { MYSQL_CONNECT_TIMEOUT_MS } from "../../support/pilvi/databases.ts";
 
 const ROWS = 1_000;
 
@@ -8,7 +9,11 @@ export async function mysqlLoad(
   login: PoolOptions,
   { sessions, transactions }: { sessions: number; transactions: number },
 ): Promise<number> {
-  const pool = createPool({ ...login, connectionLimit: sessions });
+  const pool = createPool({
+    ...login,
+    connectionLimit: sessions,
+    connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+  });
   try {
     await pool.query("create table sbtest (id int primary key auto_increment, k int, c text, key (k))");
     const rows = Array.from({ length: ROWS }, (_, index) => [index + 1, index, `row ${index}`]);
