@@ -63,12 +63,12 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
   #isYielding = false;
   readonly #maxHeld: number;
 
-  /** @param maxHeld how many clients may wait at a time. */
+  /** @param maxHeld how many clients may wait at a time. @param usersTimeoutMs how long the host may take for users. */
   constructor(
     pool: SocketPool,
     entry: Route,
     send: (message: GatewayMessage) => void,
-    { maxHeld = MAX_HELD } = {},
+    { maxHeld = MAX_HELD, usersTimeoutMs }: { maxHeld?: number; usersTimeoutMs?: number } = {},
   ) {
     this.#maxHeld = maxHeld;
     this.#pool = pool;
@@ -78,7 +78,7 @@ export class InstanceBackend implements Backend<ClientSocket, SocketStream> {
     this.#waking = new Waking(pool.timers, entry, send);
     const known = () => this.#entry.users.length;
     const ask = (question: number) => send({ type: "users", id: entry.id, question });
-    this.#users = new UsersRefresh(pool.timers, known, ask);
+    this.#users = new UsersRefresh(pool.timers, known, ask, usersTimeoutMs);
     this.#idleTimer = new IdleTimer(pool.timers, () => send({ type: "idle", id: entry.id }));
     this.#idleTimer.watch(entry);
   }

@@ -6,13 +6,14 @@ const ASKS_IN_A_ROW = 10;
 const ASK_EVERY_MS = 200;
 /** The host and the gateway read all users for each question. So a question for more users counts as several questions. */
 const USERS_OF_ASK = 400;
-/** How long a question waits for the host's answer. */
+/** How long a question waits for the host's answer, unless said otherwise. */
 const TIMEOUT_MS = 2_000;
 
 export class UsersRefresh {
   readonly #timers: Timers;
   readonly #known: () => number;
   readonly #send: (question: number) => void;
+  readonly #timeoutMs: number;
   #answer: PromiseWithResolvers<void> | null = null;
   /** The number of the question behind `#answer`, or of the latest one. */
   #question = 0;
@@ -28,10 +29,11 @@ export class UsersRefresh {
    * @param known how many users the gateway knows.
    * @param send asks the host the question of this number.
    */
-  constructor(timers: Timers, known: () => number, send: (question: number) => void) {
+  constructor(timers: Timers, known: () => number, send: (question: number) => void, timeoutMs = TIMEOUT_MS) {
     this.#timers = timers;
     this.#known = known;
     this.#send = send;
+    this.#timeoutMs = timeoutMs;
     this.#countedAtMs = timers.now();
   }
 
@@ -70,7 +72,7 @@ export class UsersRefresh {
       this.#send(this.#question);
     };
     const waitMs = this.#waitMs();
-    this.#timeout = this.#timers.after(waitMs + TIMEOUT_MS, () => this.end());
+    this.#timeout = this.#timers.after(waitMs + this.#timeoutMs, () => this.end());
     if (waitMs === 0) send();
     else this.#timers.after(waitMs, send);
     return answer.promise;

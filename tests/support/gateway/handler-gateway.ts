@@ -14,6 +14,9 @@ import { RuntimeTimers } from "../../../src/gateway/sockets/timers.ts";
 import { until } from "../pilvi/pilvi.ts";
 import { freePort } from "../pilvi/ports.ts";
 
+/** A busy machine may take longer to read the users than the gateway waits for them by default. */
+const USERS_TIMEOUT_MS = 60_000;
+
 /** A client's socket that records its deadlines. */
 export class WatchedSocket extends ClientSocket {
   readonly deadlines: (number | null)[] = [];
@@ -73,6 +76,7 @@ export abstract class HandlerGateway {
         this.#received.set(message.type, this.count(message.type) + 1);
         this.receive(message);
       },
+      { usersTimeoutMs: USERS_TIMEOUT_MS },
     );
     this.#listener = new Listener(this.#pool, HeldSocket.bind(where).fd, (socket, address) =>
       this.#accept(socket, address),
