@@ -40,11 +40,12 @@ afterEach(async () => {
   expect(gateway.faults).toEqual([]);
 });
 
-async function open(): Promise<Connection> {
+async function open(overrides: Partial<mysql.ConnectionOptions> = {}): Promise<Connection> {
   const connection = await mysql.createConnection({
     ...account,
     multipleStatements: true,
     connectTimeout: MYSQL_CONNECT_TIMEOUT_MS,
+    ...overrides,
   });
   opened.push(connection);
   connection.on("error", () => undefined);
@@ -150,15 +151,16 @@ test("a drain lets a client end its transaction, and completes after it", async 
 });
 
 test("a transaction that begins while clients are held already goes on", async () => {
+  const holder = await open({ socketPath: server.socket });
+  await holder.query("do get_lock('held', 0)");
   const connection = await open();
-  const begun = connection.query("do sleep(3); start transaction");
+  const begun = connection.query("do get_lock('held', 60); start transaction");
   await until("the engine is at it", async () => {
-    const rows = await server.admin(
-      "select 1 from information_schema.processlist where state = 'User sleep'",
-    );
+    const rows = await server.admin("select 1 from information_schema.processlist where state = 'User lock'");
     return rows.length === 1;
   });
   const drained = gateway.drain(60_000);
+  await holder.query("do release_lock('held')");
   await begun;
   await connection.query("commit");
   expect(await drained).toBe("drained");
