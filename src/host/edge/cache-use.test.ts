@@ -35,8 +35,8 @@ async function forget(route: string): Promise<void> {
 
 describe("what is kept", () => {
   test("is out of use once the edge has forgotten its route", async () => {
-    const began = presentSecond();
     expect(await answers.isKept()).toBe(true);
+    const began = presentSecond();
     await until("another second", () => presentSecond() > began + 1);
     await forget("a");
     await answers.mark();
