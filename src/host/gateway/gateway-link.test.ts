@@ -17,12 +17,19 @@ let events: string[];
 let exchanges: string[];
 const log = createLog("host", "silent");
 
+/** For what must come, however busy the machine is. */
+const PATIENCE_MS = 60_000;
+
 beforeEach(() => {
   dataDir = freshDataDir();
   events = [];
   exchanges = [];
-  link = new GatewayLink(log);
-  link.listen(gatewaySocket(dataDir), {
+  link = listen({ addressesMs: PATIENCE_MS });
+});
+
+function listen(times: ConstructorParameters<typeof GatewayLink>[1]): GatewayLink {
+  const listening = new GatewayLink(log, times);
+  listening.listen(gatewaySocket(dataDir), {
     wake: (id, { user }) => events.push(`wake ${id} ${user}`),
     woken: (id) => events.push(`woken ${id}`),
     idle: (id) => {
@@ -36,7 +43,14 @@ beforeEach(() => {
       stopExpecting: () => exchanges.push("stopExpecting"),
     },
   });
-});
+  return listening;
+}
+
+/** Has another link listen, with a time of its own in which a gateway may connect again. */
+function listenAnew(contactMs: number): void {
+  link.close();
+  link = listen({ contactMs });
+}
 
 afterEach(() => {
   link.close();
@@ -171,6 +185,7 @@ test("a gateway with a broken link counts as holding its clients until its time 
   const lines = spyOn(log, "info").mockClear();
   const lost = (times: number) => () =>
     lines.mock.calls.flat().filter((text) => text === "the gateway has gone").length === times;
+  listenAnew(PATIENCE_MS);
   (await TestGateway.connect(dataDir)).close();
   await until("the link was lost", lost(1));
   const early = [link.drain("a", 1), link.detach("b")];
@@ -180,6 +195,9 @@ test("a gateway with a broken link counts as holding its clients until its time 
   expect([await link.drain("a", 60_000), await link.detach("a")]).toEqual([true, true]);
   gateway.close();
   await until("the link was lost again", lost(2));
+  listenAnew(1);
+  (await TestGateway.connect(dataDir)).close();
+  await until("the other link was lost", lost(3));
   expect([await link.drain("a", 1), await link.detach("a")]).toEqual([true, true]);
 });
 

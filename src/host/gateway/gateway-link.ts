@@ -50,7 +50,8 @@ export class GatewayLink {
   readonly #waiting = new Map<string, { question: number; resolve(answer: Answer): void }>();
   /** How many clients have logged in at the gateway, by instance. */
   readonly #clients = new Map<string, number>();
-  readonly #addresses = new AddressQuestions();
+  readonly #addresses: AddressQuestions;
+  readonly #contactMs: number;
   #questions = 0;
   #contact = Promise.withResolvers<void>();
   #listener: UnixSocketListener<GatewayConnection | null> | null = null;
@@ -60,8 +61,14 @@ export class GatewayLink {
   /** The complaint about the latest gateway, when that speaks another version. */
   #mismatch: string | null = null;
 
-  constructor(log: Log) {
+  /** @param contactMs the time for a gateway to connect again. @param addressesMs that for the addresses of clients. */
+  constructor(
+    log: Log,
+    { contactMs = CONTACT_MS, addressesMs }: { contactMs?: number; addressesMs?: number } = {},
+  ) {
     this.#log = log;
+    this.#contactMs = contactMs;
+    this.#addresses = new AddressQuestions(addressesMs);
   }
 
   /** Begins to listen. A later gateway replaces the earlier one. */
@@ -245,7 +252,7 @@ export class GatewayLink {
   /** Ends the wait for a gateway after a time without a connection. */
   #awaitGateway(): void {
     const contact = this.#contact;
-    setTimeout(() => contact.resolve(), CONTACT_MS).unref();
+    setTimeout(() => contact.resolve(), this.#contactMs).unref();
   }
 
   /** A failure with one message must not cost the messages after it. */
