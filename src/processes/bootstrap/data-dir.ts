@@ -4,10 +4,7 @@ import { dirname, join } from "node:path";
 import { codeOf, messageOf, Refusal } from "../../lib/errors.ts";
 import { tryLock } from "../../lib/libc.ts";
 import { refuseClosed } from "./closed-folder.ts";
-
-/** A process whose `pilvi up` was killed notices and ends; the next process waits that long for its lock. */
-const TAKEOVER_TIMEOUT_MS = 5_000;
-const TAKEOVER_RETRY_MS = 20;
+import { takesOver } from "./takeover.ts";
 
 const FAULTS: Record<string, string> = {
   EACCES: "permission is denied",
@@ -54,10 +51,6 @@ export function lockDataDir(dataDir: string, name: string): boolean {
  * @throws Refusal when the holder stays.
  */
 export async function takeDataDirLock(dataDir: string, name: string): Promise<void> {
-  const giveUpAt = Date.now() + TAKEOVER_TIMEOUT_MS;
-  while (!lockDataDir(dataDir, name)) {
-    if (Date.now() > giveUpAt)
-      throw new Refusal(`Another Pilvi already runs on the data directory ${dataDir}.`);
-    await Bun.sleep(TAKEOVER_RETRY_MS);
-  }
+  if (await takesOver(() => lockDataDir(dataDir, name))) return;
+  throw new Refusal(`Another Pilvi already runs on the data directory ${dataDir}.`);
 }

@@ -1,10 +1,7 @@
 // Says why the API cannot listen at its configured address.
 import type { Config } from "../../config.ts";
 import { codeOf, Refusal } from "../../lib/errors.ts";
-
-/** A process whose `pilvi up` was killed notices and ends; the next `pilvi up` waits that long for its port. */
-const TAKEOVER_TIMEOUT_MS = 5_000;
-const TAKEOVER_RETRY_MS = 20;
+import { takesOver } from "./takeover.ts";
 
 /** @throws Refusal when another program listens at the port of the API, or this user may not listen there. */
 export function refuseTakenPort(config: Config): void {
@@ -17,10 +14,13 @@ export function refuseTakenPort(config: Config): void {
  * @param stop ends the wait.
  */
 export async function waitForPort(config: Config, stop: AbortSignal): Promise<void> {
-  const giveUpAt = performance.now() + TAKEOVER_TIMEOUT_MS;
-  const mayEnd = () => !stop.aborted && performance.now() < giveUpAt;
-  while (codeOf(listenFault(config)) === "EADDRINUSE" && mayEnd()) await Bun.sleep(TAKEOVER_RETRY_MS);
-  refuseTakenPort(config);
+  let fault: unknown = null;
+  const isFree = () => {
+    fault = listenFault(config);
+    return codeOf(fault) !== "EADDRINUSE";
+  };
+  await takesOver(isFree, stop);
+  if (fault !== null) throw portRefusal(config, fault);
 }
 
 /** Why nothing can listen at the port of the API; null when something can. */
