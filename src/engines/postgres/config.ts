@@ -6,6 +6,7 @@ import { hostUser } from "../host-user.ts";
 import { megabytes } from "../memory.ts";
 import { followedTimeline } from "./backup/lineage.ts";
 import { readControlFile } from "./control-file.ts";
+import { majorOf } from "./major-version.ts";
 
 /** The port in the name of the socket, for a Postgres without a port. */
 const USUAL_PORT = 5432;
@@ -118,8 +119,7 @@ function sizes({ limits, spec }: EngineContext<PostgresSpec>): string[] {
  * with at most one processor reads no faster with them: bitmap scans of cold tables took half as long again.
  */
 function reading({ installed, spec }: EngineContext<PostgresSpec>): string[] {
-  const major = Number(installed.version.split(".")[0]);
-  if (major < 18 || (spec.cpus ?? 2) > 1) return [];
+  if (majorOf(installed) < 18 || (spec.cpus ?? 2) > 1) return [];
   return ["io_method = sync", "io_max_concurrency = 8"];
 }
 

@@ -1,6 +1,6 @@
 // Makes the first data directory of a Postgres.
 import { dirname, join } from "node:path";
-import { PublicError } from "../../lib/errors.ts";
+import { majorOf } from "./major-version.ts";
 import type { Builder, FirstData } from "../engine.ts";
 import type { InstalledEngine } from "../installed-engine.ts";
 import { ADMIN_NAME } from "./config.ts";
@@ -47,12 +47,6 @@ async function build(installed: InstalledEngine, folder: string, builder: Builde
 /** The engine in single-user mode, where `-O` allows changes to the schema of the system. */
 function singleUser({ program }: InstalledEngine, data: string): string[] {
   return [program, "--single", "-O", "-D", data, "-c", "shared_preload_libraries=pg_stat_statements"];
-}
-
-function majorOf({ version }: InstalledEngine): number {
-  const major = Number(version.split(".")[0]);
-  if (!Number.isInteger(major)) throw new PublicError(`Postgres ${version} is of no known version.`);
-  return major;
 }
 
 /**

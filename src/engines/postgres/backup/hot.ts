@@ -4,10 +4,10 @@ import type { PostgresSpec } from "../../../contracts/instance-spec.ts";
 import { PublicError } from "../../../lib/errors.ts";
 import type { HotCopy, HotEnd } from "../../backup.ts";
 import type { EngineContext } from "../../engine.ts";
-import { firstNumbers } from "../../versions.ts";
 import { holdAdmin, OWN_DATABASE } from "../admin.ts";
 import { ADMIN_NAME } from "../config.ts";
 import { readControlFile, segmentBytesOf } from "../control-file.ts";
+import { majorOf } from "../major-version.ts";
 import { copyOfData, copyOfLog } from "./copy.ts";
 import { parseLabel } from "./label.ts";
 import { parseLsn, segmentsOf } from "./lsn.ts";
@@ -34,7 +34,7 @@ const NOW = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI
 export async function hotCopy(context: EngineContext<PostgresSpec>, backup: string): Promise<HotCopy> {
   const session = await holdAdmin(context, OWN_DATABASE);
   try {
-    const startedAt = await begin(session.db, majorOf(context), backup);
+    const startedAt = await begin(session.db, majorOf(context.installed), backup);
     return {
       format: "tar",
       copy: copyOfData(context.paths.dataDir),
@@ -65,7 +65,7 @@ async function end(
   { backup, startedAt }: { backup: string; startedAt: string },
 ): Promise<HotEnd> {
   const stop =
-    majorOf(context) >= FIRST_MAJOR_WITH_BACKUP_FUNCTIONS
+    majorOf(context.installed) >= FIRST_MAJOR_WITH_BACKUP_FUNCTIONS
       ? "pg_backup_stop(wait_for_archive => false)"
       : "pg_stop_backup(false, false)";
   const [stopped] = await db.unsafe<Stopped[]>(`select lsn::text, labelfile, spcmapfile from ${stop}`);
@@ -118,8 +118,4 @@ async function databasesIn(db: SQL): Promise<string[]> {
     select datname as name from pg_database
     where not datistemplate and datname <> ${OWN_DATABASE} order by oid limit ${MAX_NAMES}`;
   return rows.map(({ name }) => name);
-}
-
-function majorOf({ installed }: EngineContext<PostgresSpec>): number {
-  return Number(firstNumbers(installed.version, 1));
 }
