@@ -1,5 +1,5 @@
 // Lines about requests: what they say, and how they get from the edge to the host.
-import { countsUnlogged } from "./counters.ts";
+import { countUnlogged } from "./counters.ts";
 import { RUN } from "./paths.ts";
 
 /** The host's socket for them lies beside all instances. */
@@ -69,7 +69,8 @@ export function accessLines(): string[] {
     `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,
     `log-format '{${members.join(",")}}'`,
     `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
+    `${countUnlogged} if is_flood`,
     `http-request set-var-fmt(txn.texts) '${texts.join(",")}' if !is_flood { var(txn.target) -m found }`,
-    `http-request set-log-level silent if !{ var(txn.texts) -m found } ${countsUnlogged}`,
+    "http-request set-log-level silent unless { var(txn.texts) -m found }",
   ];
 }

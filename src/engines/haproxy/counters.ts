@@ -18,8 +18,8 @@ const MARKED_ANSWERS = 1 + ADMITTED;
 /** What the table has of each route: `gpt0` is the second in which HAProxy began to count. */
 export const COUNTED = `conn_cur,http_req_rate(1s),gpt0,gpc(${1 + MARKED_ANSWERS})`;
 
-/** Counts a request that is not logged, as a condition that is always true. */
-export const countsUnlogged = `!{ sc_inc_gpc(${UNLOGGED},1) lt 0 }`;
+/** Counts a request that is not logged. */
+export const countUnlogged = `http-request sc-inc-gpc(${UNLOGGED},1)`;
 
 /** Counts a request that no rule has refused. */
 export const countAdmitted = `http-request sc-inc-gpc(${ADMITTED},1)`;
