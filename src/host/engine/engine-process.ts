@@ -112,9 +112,9 @@ export async function startEngine(
     // Any other launcher becomes the application itself.
     const isLaunched = context.application.sandbox.level === "bubblewrap";
     // The sandbox is made meanwhile and takes about as long, so a search before that would mostly find nothing.
-    await confined;
+    const fault = await confined;
     const pid = isLaunched ? await sandboxedPid(child, folder) : child.pid;
-    await letGo(child, confined, oomScore);
+    await letGo(child, fault, oomScore);
     return isLaunched ? { ...started, pid, launcher: child.pid } : started;
   } catch (error) {
     if (codeOf(error) === "ENOENT") {
@@ -154,14 +154,9 @@ async function sandboxedPid(launcher: Bun.Subprocess, { lock }: InstanceFolder):
 }
 
 /** Lets a customer's command through its gate once all processes of its sandbox have their limits and their score. */
-async function letGo(
-  launcher: Bun.Subprocess,
-  confined: Promise<PublicError | null>,
-  oomScore: number,
-): Promise<void> {
+async function letGo(launcher: Bun.Subprocess, fault: PublicError | null, oomScore: number): Promise<void> {
   const gate = launcher.stdin;
   if (gate === undefined || typeof gate === "number") throw new Error("the command has no gate");
-  const fault = await confined;
   if (fault === null) for (const pid of familyOf(launcher.pid)) setOomScore(pid, oomScore);
   try {
     if (fault === null) await gate.write(`${GO}\n`);

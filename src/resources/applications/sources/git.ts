@@ -11,6 +11,7 @@ import { refuseDeleting } from "../../shared/desired-state.ts";
 import { storageRoom } from "../../shared/quotas.ts";
 import { KIND } from "../create.ts";
 import { findApplicationNamed, type ApplicationRow } from "../store.ts";
+import { withSourceFaults } from "./faults.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { deployLeftPushes } from "./left-pushes.ts";
 import { makeRoom } from "./old-uploads.ts";
@@ -59,7 +60,7 @@ async function* endingWith(body: ReadableStream<Uint8Array>, ended: () => void):
   }
 }
 
-/** @throws ApiError 403 without the ability, 404, 429, or 409 for a push to an application with a repository elsewhere. */
+/** @throws ApiError 403 without the ability, 404, 429, 503 without room for a push, or 409 for a push where commits come from elsewhere. */
 async function serve(context: KindContext, asked: ProtocolRequest): Promise<Response> {
   const { request, url, params, principal } = asked;
   const isPush = url.pathname.endsWith(`/${PUSH}`) || url.searchParams.get("service") === PUSH;
@@ -71,7 +72,8 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
     : undefined;
   if (application === undefined) throw notFound("application");
   if (isPush) refuseUnpushable(application);
-  const repository = await opened(context, application, isPush);
+  if (isPush) await withSourceFaults(() => context.repositories.refuseFullDisk());
+  const repository = await opened(context, application);
   // Git's client sends no push of what is there already, so a push that was cut off is deployed now.
   if (isPush && request.method === "GET") await deployLeftPushes(context, application, repository);
   return await serveGit(repository, request, url.pathname.replace(/^\/git\/[^/]+/, ""), {
@@ -101,14 +103,9 @@ async function roomBytes(
   return bytes;
 }
 
-/** @throws ApiError 503 when the machine has no git, or no room for a push. */
-async function opened(
-  { repositories }: KindContext,
-  { id }: ApplicationRow,
-  isPush: boolean,
-): Promise<Repository> {
+/** @throws ApiError 503 when the machine has no git. */
+async function opened({ repositories }: KindContext, { id }: ApplicationRow): Promise<Repository> {
   try {
-    if (isPush) await repositories.refuseFullDisk();
     return await repositories.of(id);
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;
