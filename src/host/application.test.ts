@@ -5,8 +5,8 @@ import { until } from "../../tests/support/pilvi/pilvi.ts";
 import { isAlive } from "../../tests/support/pilvi/processes.ts";
 import type { ApplicationSpec } from "../contracts/instance-spec.ts";
 import { instanceFolder } from "./os/layout.ts";
-import { ADOPTION_MS } from "./test-support.ts";
 import { holdersOf } from "./os/locks.ts";
+import { ADOPTION_MS } from "./test-support.ts";
 
 let host: ApplicationHost;
 

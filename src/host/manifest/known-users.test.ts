@@ -47,30 +47,8 @@ test("a read answers the latest question from before its beginning, and no quest
   expect(answered).toEqual([3, 2, undefined]);
 });
 
-test("a read that takes long does not undo a later read", async () => {
-  const slow = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  let reads = 0;
-  const users = new KnownUsers({
-    async ask() {
-      const verifier = String(++reads);
-      begun.resolve();
-      if (reads === 1) await slow.promise;
-      return { users: [{ name: "app", verifier }], leftOut: 0 };
-    },
-    own: () => [],
-    onAnswer: () => undefined,
-    onLeftOut: () => undefined,
-  });
-  const first = users.refresh();
-  await begun.promise;
-  await users.refresh();
-  slow.resolve();
-  await first;
-  expect(users.list).toEqual([{ name: "app", verifier: "2" }]);
-});
-
-test("a read that takes long does not undo what another source says meanwhile, and a later read does", async () => {
+/** Users whose first read has begun, and is not answered yet. Each read has a verifier of its own. */
+async function slowFirstRead() {
   const slow = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   let reads = 0;
@@ -87,9 +65,24 @@ test("a read that takes long does not undo what another source says meanwhile, a
   });
   const first = users.refresh();
   await begun.promise;
+  const answer = async () => {
+    slow.resolve();
+    await first;
+  };
+  return { users, answer };
+}
+
+test("a read that takes long does not undo a later read", async () => {
+  const { users, answer } = await slowFirstRead();
+  await users.refresh();
+  await answer();
+  expect(users.list).toEqual([{ name: "app", verifier: "read 2" }]);
+});
+
+test("a read that takes long does not undo what another source says meanwhile, and a later read does", async () => {
+  const { users, answer } = await slowFirstRead();
   users.set({ users: [{ name: "app", verifier: "of the spec" }], leftOut: 0 });
-  slow.resolve();
-  await first;
+  await answer();
   expect(users.list).toEqual([{ name: "app", verifier: "of the spec" }]);
   await users.refresh();
   expect(users.list).toEqual([{ name: "app", verifier: "read 2" }]);
