@@ -1,6 +1,7 @@
 // A page of the console: its address, its typed search parameters, and its code, which is loaded when it is opened.
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ComponentType, lazy, useCallback } from "react";
+import { loadPart } from "./load-part.ts";
 
 /** The properties of a page's component. */
 export interface PageProps<Search = unknown> {
@@ -32,13 +33,7 @@ export function definePage<Search extends object = object>(options: {
   load: () => Promise<{ default: ComponentType<PageProps<Search>> }>;
 }): ConsolePage {
   const { path, title, load, parseSearch = () => ({}) as Search } = options;
-  const Content = lazy(() =>
-    load().catch((cause: unknown) => {
-      throw new Error("A part of the page could not be loaded. Pilvi may be away, or was upgraded.", {
-        cause,
-      });
-    }),
-  );
+  const Content = lazy(() => loadPart(load));
   function Page() {
     const params = useParams({ strict: false }) as Record<string, string>;
     const search = parseSearch(useSearch({ strict: false }) as RawSearch);

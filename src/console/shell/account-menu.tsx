@@ -1,64 +1,58 @@
-// The organization whose resources are shown, the other organizations of the user, and the end of the session.
-import { Menu } from "@base-ui/react/menu";
-import { useNavigate } from "@tanstack/react-router";
-import { Building2, Check, ChevronsUpDown, LogOut } from "lucide-react";
-import { useRef } from "react";
-import { useMe, useSignOut, useSwitchOrganization } from "../parts/session.ts";
+// The button with the organization that is shown. The menu behind it is a third of what the frame would weigh, and is
+// loaded when it is about to be opened.
+import { ChevronsUpDown } from "lucide-react";
+import { type ComponentType, type KeyboardEvent, useState } from "react";
+import { loadPart } from "../parts/load-part.ts";
+import { useMe } from "../parts/session.ts";
+import { notifyError } from "../parts/toasts.tsx";
 
-const ITEM = "flex min-h-8 cursor-pointer items-center gap-2 rounded-md px-2 data-highlighted:bg-hover";
-const LABEL = "px-2 pt-1.5 pb-1 text-xs text-soft";
+export const BUTTON =
+  "flex min-h-9 items-center gap-2 rounded-md border border-line bg-panel px-2.5 py-1.5 text-left hover:bg-hover";
+
+const loadMenu = () => loadPart(() => import("./account-menu-popup.tsx"));
+const prepare = () => void loadMenu().catch(() => undefined);
 
 export function AccountMenu() {
-  const { data: me } = useMe();
-  const navigate = useNavigate();
-  const signOut = useSignOut();
-  const switchOrganization = useSwitchOrganization();
-  // Inside of the navigation, a landmark by which screen readers find it.
-  const place = useRef<HTMLDivElement>(null);
-  const organizations = me?.meta.organizations ?? [];
-  const name = organizations.find(({ id }) => id === me?.meta.organization_id)?.name ?? "…";
+  const [Menu, setMenu] = useState<ComponentType>();
+  if (Menu !== undefined) return <Menu />;
+  const open = () => {
+    loadMenu().then(({ AccountMenuPopup }) => setMenu(() => AccountMenuPopup), notifyError);
+  };
+  // A menu also opens with the arrow that leads into it.
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    event.preventDefault();
+    open();
+  };
   return (
-    <div ref={place} className="flex flex-col">
-      <Menu.Root>
-        <Menu.Trigger className="flex min-h-9 items-center gap-2 rounded-md border border-line bg-panel px-2.5 py-1.5 text-left hover:bg-hover">
-          <span className="min-w-0 grow">
-            <span className="block truncate leading-5 font-medium">{name}</span>
-            <span className="block truncate text-xs text-soft">{me?.attributes.email ?? "…"}</span>
-          </span>
-          <ChevronsUpDown size={14} aria-hidden className="text-soft" />
-        </Menu.Trigger>
-        <Menu.Portal container={place}>
-          <Menu.Positioner sideOffset={4} align="start" className="z-30">
-            <Menu.Popup className="min-w-48 rounded-lg border border-line bg-panel p-1 shadow-pop">
-              <Menu.Group>
-                <Menu.GroupLabel className={LABEL}>Organizations</Menu.GroupLabel>
-                {organizations.map((organization) => (
-                  <Menu.Item
-                    key={organization.id}
-                    className={ITEM}
-                    onClick={() => switchOrganization.mutate(organization.id)}
-                  >
-                    <span className="grow">{organization.name}</span>
-                    <span className="text-xs text-soft">{organization.role}</span>
-                    {organization.id === me?.meta.organization_id && (
-                      <Check size={14} aria-label="shown now" />
-                    )}
-                  </Menu.Item>
-                ))}
-              </Menu.Group>
-              <Menu.Separator className="my-1 border-t border-line" />
-              <Menu.Item className={ITEM} onClick={() => void navigate({ to: "/settings/organizations" })}>
-                <Building2 size={14} aria-hidden />
-                Manage organizations
-              </Menu.Item>
-              <Menu.Item className={ITEM} onClick={() => signOut.mutate()}>
-                <LogOut size={14} aria-hidden />
-                Sign out
-              </Menu.Item>
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
+    <div className="flex flex-col">
+      <button
+        type="button"
+        aria-haspopup="menu"
+        aria-expanded={false}
+        className={BUTTON}
+        onPointerEnter={prepare}
+        onFocus={prepare}
+        onClick={open}
+        onKeyDown={onKeyDown}
+      >
+        <ShownOrganization />
+      </button>
     </div>
+  );
+}
+
+/** What the button says. */
+export function ShownOrganization() {
+  const { data: me } = useMe();
+  const organization = me?.meta.organizations.find(({ id }) => id === me.meta.organization_id);
+  return (
+    <>
+      <span className="min-w-0 grow">
+        <span className="block truncate leading-5 font-medium">{organization?.name ?? "…"}</span>
+        <span className="block truncate text-xs text-soft">{me?.attributes.email ?? "…"}</span>
+      </span>
+      <ChevronsUpDown size={14} aria-hidden className="text-soft" />
+    </>
   );
 }

@@ -6,12 +6,13 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "rea
 import { kinds } from "../kinds.ts";
 import { IconButton } from "../parts/button.tsx";
 import { keepFresh } from "../parts/live.ts";
+import { loadPart } from "../parts/load-part.ts";
 import { useMe, useSessionOfOtherTabs } from "../parts/session.ts";
 import { OfflineBanner } from "./live-note.tsx";
 import { NoOrganization } from "./no-organization.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
-const Palette = lazy(() => import("./palette.tsx"));
+const Palette = lazy(() => loadPart(() => import("./palette.tsx")));
 
 export function Shell({ children }: { children: ReactNode }) {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
