@@ -9,6 +9,9 @@ import { logSettings } from "./backup/binary-log.ts";
 /** The unix socket's name in the run folder. */
 export const SOCKET_NAME = "engine.sock";
 
+/** Sessions that Pilvi may have beside the customer's. The engine itself keeps one more for the administrator. */
+const OWN_CONNECTIONS = 5;
+
 /** All files of the configuration folder. */
 export function configFiles(context: EngineContext<MysqlSpec>): Record<string, string> {
   const lines = [
@@ -74,7 +77,7 @@ function sizes({ limits, spec }: EngineContext<MysqlSpec>): string[] {
   const { memoryBytes } = limits;
   return [
     `innodb_buffer_pool_size=${megabytes(memoryBytes * 0.4, { min: 32, max: 1024 ** 2 })}M`,
-    `max_connections=${spec.maxConnections}`,
+    `max_connections=${spec.maxConnections + OWN_CONNECTIONS}`,
     "key_buffer_size=8M",
     "aria_pagecache_buffer_size=8M",
   ];

@@ -26,8 +26,8 @@ export const LOGIN_BREAKER = "local_preload_libraries";
 /** Larger settings of a role or a database are not searched for a login breaker: they may have any size. */
 export const MAX_SETTINGS_BYTES = 64 * 1024;
 
-/** Sessions that are reserved for Pilvi beside the customer's. */
-const RESERVED_CONNECTIONS = 5;
+/** Sessions that Pilvi may have beside the customer's, and as many that no customer can take. */
+const OWN_CONNECTIONS = 5;
 
 /** Postgres names its socket itself, after its port. */
 export function socketName({ exposure }: PostgresSpec): string {
@@ -109,7 +109,7 @@ function sizes({ limits, spec }: EngineContext<PostgresSpec>): string[] {
     // Each start clears them. The default takes four times as many, which is 3 ms of a start.
     `wal_buffers = ${megabytes(memoryBytes / 1024, { min: 1, max: 16 })}MB`,
     `max_connections = ${connectionsOf(spec)}`,
-    `superuser_reserved_connections = ${RESERVED_CONNECTIONS}`,
+    `superuser_reserved_connections = ${OWN_CONNECTIONS}`,
     `max_parallel_workers_per_gather = ${Math.min(2, Math.floor(spec.cpus ?? 2))}`,
   ];
 }
@@ -123,9 +123,9 @@ function reading({ installed, spec }: EngineContext<PostgresSpec>): string[] {
   return ["io_method = sync", "io_max_concurrency = 8"];
 }
 
-/** All connections, Pilvi's own included. */
+/** All connections. The engine subtracts the reserved connections, and those that Pilvi has, from the customer's. */
 function connectionsOf({ maxConnections }: PostgresSpec): number {
-  return maxConnections + RESERVED_CONNECTIONS;
+  return maxConnections + 2 * OWN_CONNECTIONS;
 }
 
 /**
