@@ -2,7 +2,7 @@
 import { Menu } from "@base-ui/react/menu";
 import { useNavigate } from "@tanstack/react-router";
 import { Building2, Check, LogOut } from "lucide-react";
-import { useRef } from "react";
+import { useState } from "react";
 import { useMe, useSignOut, useSwitchOrganization } from "../parts/session.ts";
 import { BUTTON, ShownOrganization } from "./account-menu.tsx";
 
@@ -16,9 +16,9 @@ export function AccountMenuPopup() {
   const signOut = useSignOut();
   const switchOrganization = useSwitchOrganization();
   // Inside of the navigation, a landmark by which screen readers find it.
-  const place = useRef<HTMLDivElement>(null);
+  const [place, setPlace] = useState<HTMLDivElement | null>(null);
   return (
-    <div ref={place} className="flex flex-col">
+    <div ref={setPlace} className="flex flex-col">
       <Menu.Root defaultOpen>
         <Menu.Trigger className={BUTTON}>
           <ShownOrganization />

@@ -114,6 +114,23 @@ test("the menu of the account, the menu of a phone, and the palette with results
   faults.push(...(await window.faultsInAllLooks("palette-results")));
 });
 
+test("the keyboard opens the menu of the account, whose code is loaded for that, and leaves it", async () => {
+  await window.page.setViewportSize({ width: 1280, height: 800 });
+  await window.goto("/");
+  await heading("Overview");
+  const { page } = window;
+  await page.getByRole("button", { name: OWNER.email }).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.getByRole("menu").waitFor();
+  await page.keyboard.press("End");
+  await page.locator('[role="menuitem"]:focus', { hasText: "Sign out" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("button:focus", { hasText: OWNER.email }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Sign out" }).waitFor();
+  await page.keyboard.press("Escape");
+});
+
 test("axe-core finds no fault in any page, theme and width", () => {
   expect(faults).toEqual([]);
 });
