@@ -80,6 +80,13 @@ test("a create is repeated with the same key after a 503", async () => {
   ]);
 });
 
+test("what has no key is not repeated after a 503, which Pilvi may answer after the effect", async () => {
+  const client = clientOf(json(429, { message: "Wait." }), json(503, { message: "Not ready." }));
+  const error = await errorOf(client.tokens.create({ name: "ci", abilities: ["*"] }));
+  expect(error).toMatchObject({ status: 503 });
+  expect(requests).toHaveLength(2);
+});
+
 test("a create is repeated with the same key after a lost connection", async () => {
   const keys: (string | null)[] = [];
   const client = clientAt("http://127.0.0.1:7458", async (_url, { headers }) => {

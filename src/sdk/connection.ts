@@ -32,7 +32,10 @@ export interface ApiRequest {
   /** Sent in the place of a body. It is opened anew for each attempt, since a stream can be read only once. */
   upload?: Upload;
   headers?: Record<string, string>;
-  /** Whether the request is not sent again after a lost connection, since it could have its effect twice. */
+  /**
+   * Whether the request is not sent again after a lost connection or a 503, since it could have its effect twice: Pilvi
+   * also answers so when it lost its store at the end of the request.
+   */
   isOnce?: true;
   /** Whether a 429 stands, because a person waits who has to know of it. */
   isLimitFinal?: true;
@@ -66,11 +69,7 @@ export class Connection {
   async send<Document>(request: ApiRequest): Promise<Document> {
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(request);
-      const isFinal =
-        "error" in outcome
-          ? request.isOnce === true
-          : request.isLimitFinal === true && outcome.response.status === 429;
-      const retry = isFinal ? undefined : retryOf(outcome, attempt);
+      const retry = isFinal(request, outcome) ? undefined : retryOf(outcome, attempt);
       if (retry === undefined) return this.#documentOf(request, outcome, attempt) as Document;
       await this.#pause(retry.afterMs, retry.reason, request.signal);
     }
@@ -137,6 +136,12 @@ export class Connection {
       throw new PilviError(`What answers at ${this.#url} is not Pilvi.`, response.status);
     }
   }
+}
+
+/** Whether an outcome stands, whatever a repetition could change. */
+function isFinal({ isOnce, isLimitFinal }: ApiRequest, outcome: Outcome): boolean {
+  const isLimit = "response" in outcome && outcome.response.status === 429;
+  return isLimit ? isLimitFinal === true : isOnce === true;
 }
 
 function contentTypeOf({ body, upload }: ApiRequest): Record<string, string> {

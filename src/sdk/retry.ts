@@ -1,7 +1,7 @@
 // Whether a request is sent again, and after how long. Nothing here checks that a request may be repeated: reads,
 // changes, deletes, suspends, cancels, stops, purges and ends of a grace period have the same result a second time,
 // options for a passkey have no effect, and every other request carries an Idempotency-Key or says that it is not to be
-// sent again after a lost connection (`isOnce`).
+// sent again after a lost connection or a 503 (`isOnce`).
 import { isReset, networkCodeOf } from "./errors.ts";
 
 /** The outcome of one attempt: an answer, or an error without an answer. */

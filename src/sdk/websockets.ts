@@ -18,11 +18,10 @@ import type { LogEntry, LogsDocument } from "../resources/shared/logs-schema.ts"
 import { Collection } from "./collection.ts";
 import type { Connection } from "./connection.ts";
 import type { PageDocument, SingleDocument } from "./documents.ts";
-import { PilviError } from "./errors.ts";
+import { followMessages } from "./follow.ts";
 import { newIdempotencyKey } from "./idempotency-key.ts";
 import { followLogs, readLogs, type LogPageOptions } from "./logs.ts";
 import { type MetricPeriod, type MetricStep, readMetrics } from "./metrics.ts";
-import { messagesOf } from "./server-sent-events.ts";
 
 /** The description of a new cluster. */
 export type NewWebSocketCluster = NewWebSocketClusterBody;
@@ -40,9 +39,6 @@ export type WebsocketApplicationPage = PageDocument<ApplicationResource>;
 export type WebsocketSecretRotation = SecretRotationBody;
 /** An event to try an application with. */
 export type WebsocketTestEvent = WebsocketTestEventBody;
-
-/** Soon, since what happens meanwhile is not reported. */
-const RECONNECT_MS = 500;
 
 /** The types of the cluster collection. */
 interface ServerKind {
@@ -130,26 +126,16 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
   /**
    * Yields what happens in an application from now on, over lost connections, until the signal is aborted. A message of
    * the type `state` comes first, and again whenever reports end or go on.
-   * @throws PilviError when Pilvi refuses, such as a revoked token; PilviUnreachable when it never answers.
+   * @throws PilviError when Pilvi refuses, such as a revoked token; either error of the client when it is away from the
+   * beginning.
    */
   async *debug(
     id: string,
     { signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<WebsocketDebugEvent, void> {
-    const query = new URLSearchParams({ follow: "true" });
-    for (let wasOpen = false; ;) {
-      try {
-        const path = `${this.pathOf(id)}/debug`;
-        const body = await this.connection.open({ method: "GET", path, query, signal });
-        wasOpen = true;
-        for await (const { data } of messagesOf(body)) yield JSON.parse(data) as WebsocketDebugEvent;
-      } catch (error) {
-        if (signal?.aborted === true) return;
-        if (error instanceof PilviError || !wasOpen) throw error;
-      }
-      await this.connection.pause(RECONNECT_MS, "the connection was lost", signal).catch(() => undefined);
-      if (signal?.aborted === true) return;
-    }
+    const path = `${this.pathOf(id)}/debug`;
+    const messages = followMessages(this.connection, { path, query: followQuery, signal });
+    for await (const { data } of messages) yield JSON.parse(data) as WebsocketDebugEvent;
   }
 
   /** Publishes an event once, as the application's own server would. */
@@ -167,4 +153,8 @@ export class WebsocketApplications extends Collection<ApplicationKind> {
   protected override pathOf(id: string): string {
     return `/websocket-applications/${encodeURIComponent(id)}`;
   }
+}
+
+function followQuery(): URLSearchParams {
+  return new URLSearchParams({ follow: "true" });
 }

@@ -1,5 +1,6 @@
 // The files of a folder as git knows them: tracked files, and new files that nothing ignores and that somebody may want to deploy.
 import { dirname, join } from "node:path";
+import { CommandError } from "../failure.ts";
 import { isNeverDeployed, nameRefusal, statsOf, textOfName } from "./file-names.ts";
 
 const MAX_BYTES = 64 << 20;
@@ -13,19 +14,33 @@ interface GitFiles {
   omitted: string[];
 }
 
+/** Why git lists nothing: its first line of errors, in English. */
+interface Unlisted {
+  reason: string;
+}
+
+/** A folder in no repository. For a repository that git cannot open, it says something else. */
+const NO_REPOSITORY = "not a git repository (or any";
+
 /**
  * Lists a folder, with the files of repositories within it, each as its own rules say.
  * @returns null where the folder is in no repository, or there is no git.
- * @throws CommandError for a name that is no text.
+ * @throws CommandError for a name that is no text, and when git cannot open the repository, whose rules would not be
+ * kept then.
  */
 export async function filesOfGit(folder: string): Promise<GitFiles | null> {
   if (Bun.which("git") === null) return null;
-  return await filesOf(folder, process.env);
+  const files = await filesOf(folder, process.env);
+  if (!("reason" in files)) return files;
+  if (files.reason.includes(NO_REPOSITORY)) return null;
+  throw new CommandError(
+    `Git cannot list the files of ${folder}, so it is not known what to leave out.\n${files.reason}`,
+  );
 }
 
-async function filesOf(folder: string, env: NodeJS.ProcessEnv): Promise<GitFiles | null> {
+async function filesOf(folder: string, env: NodeJS.ProcessEnv): Promise<GitFiles | Unlisted> {
   const entries = await entriesOf(folder, env);
-  if (entries === null) return null;
+  if ("reason" in entries) return entries;
   const files: GitFiles = { names: [], omitted: [] };
   for (const entry of entries) {
     if (statsOf(join(folder, entry))?.isDirectory() !== true) files.names.push(entry);
@@ -45,7 +60,7 @@ async function addFolder(
   const isRepository = statsOf(join(path, ".git")) !== undefined;
   if (!isRepository && [...entries].some((other) => other.startsWith(`${entry}/`))) return;
   const inner = isRepository ? await filesOf(path, innerEnv(path)) : null;
-  if (inner === null) {
+  if (inner === null || "reason" in inner) {
     files.omitted.push(entry);
     return;
   }
@@ -59,8 +74,7 @@ function innerEnv(path: string): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), GIT_CEILING_DIRECTORIES: dirname(path) };
 }
 
-/** What git lists; null where it does not. */
-async function entriesOf(folder: string, env: NodeJS.ProcessEnv): Promise<Set<string> | null> {
+async function entriesOf(folder: string, env: NodeJS.ProcessEnv): Promise<Set<string> | Unlisted> {
   const child = Bun.spawn(
     [
       "git",
@@ -76,15 +90,15 @@ async function entriesOf(folder: string, env: NodeJS.ProcessEnv): Promise<Set<st
     ],
     {
       cwd: folder,
-      env,
+      env: { ...env, LC_ALL: "C" },
       stdin: "ignore",
       stdout: "pipe",
-      stderr: "ignore",
+      stderr: "pipe",
       maxBuffer: MAX_BYTES,
     },
   );
-  const [output, code] = await Promise.all([child.stdout.bytes(), child.exited]);
-  if (code !== 0) return null;
+  const [output, errors, code] = await Promise.all([child.stdout.bytes(), child.stderr.text(), child.exited]);
+  if (code !== 0) return { reason: errors.split("\n")[0] || `git ended with ${code}` };
   return new Set(namesIn(output).flatMap((line) => entryOf(folder, line)));
 }
 

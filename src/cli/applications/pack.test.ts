@@ -226,6 +226,20 @@ describe("a working folder", () => {
     );
   });
 
+  test("in a repository that git cannot open is refused, as what it ignores is not known", async () => {
+    using folder = testFolder();
+    const app = join(folder.path, "app");
+    await Bun.write(join(folder.path, ".gitignore"), ".env\n");
+    await Bun.write(join(app, ".env"), "SECRET=1");
+    await Bun.write(join(app, "index.html"), "");
+    run(folder.path, "git", "init", "--quiet");
+    expect((await packFolder(app)).files).toBe(1);
+    run(folder.path, "git", "config", "core.repositoryFormatVersion", "99");
+    await expect(packFolder(app)).rejects.toThrow(
+      /^Git cannot list the files of .*\/app, so it is not known what to leave out\.\nfatal: .*99/,
+    );
+  });
+
   test("without files is refused", async () => {
     using folder = testFolder();
     await expect(packFolder(folder.path)).rejects.toThrow("There is nothing to deploy");

@@ -72,3 +72,23 @@ test("a folder whose latest commit is not its own state in the index has the mar
   git(folder.path, "add", "--all");
   expect(await messageOf(folder.path)).toBe("First (with changes)");
 });
+
+test.each([
+  ["before the end of the archive", false, "Interrupted. Nothing was deployed."],
+  [
+    "after it",
+    true,
+    "Interrupted. All files were sent, so a deployment may have begun; pilvi deployments says so.",
+  ],
+])("Ctrl-C %s says what it means", async (_, isRead, message) => {
+  using folder = testFolder();
+  await Bun.write(join(folder.path, "index.html"), "one");
+  const io = fakeIo({ folder: folder.path });
+  const upload = uploadFolder(io, folder.path, undefined, async ({ archive, signal }) => {
+    const stream = archive();
+    if (isRead) await new Response(stream).arrayBuffer();
+    io.interrupt();
+    signal?.throwIfAborted();
+  });
+  await expect(upload).rejects.toMatchObject({ message, exitCode: 130 });
+});

@@ -10,6 +10,8 @@ const REDRAW_MS = 100;
 /** Stands after the message of the latest commit where the folder has other files than that commit. */
 const CHANGED = " (with changes)";
 
+const SENT = "Interrupted. All files were sent, so a deployment may have begun; pilvi deployments says so.";
+
 /** Facts about the latest commit of a folder, for the commit that an upload becomes. */
 interface Facts {
   message?: string;
@@ -38,11 +40,16 @@ export async function uploadFolder<Document>(
   const forget = io.onInterrupt(() => interrupt.abort());
   const facts = factsOf(folder);
   let fault: unknown;
-  const archive = () => withFault(packed.archive(), (error) => (fault = error)).pipeThrough(counter(io));
+  let isSent = false;
+  const archive = () => {
+    const end = { failed: (error: unknown) => void (fault = error), read: () => void (isSent = true) };
+    return watched(packed.archive(), end).pipeThrough(counter(io));
+  };
   try {
     return await send({ archive, ...facts, ...(message !== undefined && { message }), signal });
   } catch (error) {
-    if (signal.aborted) throw new CommandError("Interrupted. Nothing was deployed.", 130);
+    // Pilvi goes on with an archive that it has as a whole.
+    if (signal.aborted) throw new CommandError(isSent ? SENT : "Interrupted. Nothing was deployed.", 130);
     // The failure of the request alone does not say that a file could not be read.
     throw fault ?? error;
   } finally {
@@ -51,20 +58,21 @@ export async function uploadFolder<Document>(
   }
 }
 
-/** The same stream, whose error is also given to a listener. */
-function withFault(
+/** The same stream, whose end is also said to a listener. */
+function watched(
   stream: ReadableStream<Uint8Array>,
-  listener: (error: unknown) => void,
+  end: { failed(error: unknown): void; read(): void },
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (!done) return controller.enqueue(value);
+        end.read();
+        controller.close();
       } catch (error) {
-        listener(error);
+        end.failed(error);
         controller.error(error);
       }
     },

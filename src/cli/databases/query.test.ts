@@ -69,7 +69,7 @@ describe("pilvi databases query", () => {
   });
 
   test("prints a wide table row by row, in no more columns than the terminal has", async () => {
-    const io = fakeIo();
+    const io = fakeIo({ outColumns: 80 });
     const rows = [["1", "x".repeat(200)]];
     const url = serveQuery(
       result({
@@ -85,6 +85,14 @@ describe("pilvi databases query", () => {
     expect(io.stdout).toStartWith("Row 1\nid    1\ntext  xxx");
     expect(Math.max(...io.stdout.split("\n").map((line) => line.length))).toBe(80);
     expect(io.stderr).toBe("WARNING: careful\nOne long value is cut.\nSELECT, the first 1 row, 1.5 ms\n");
+  });
+
+  test("prints a wide table whole into a pipe, whatever the terminal of the progress has", async () => {
+    const io = fakeIo({ errColumns: 80 });
+    const long = "x".repeat(200);
+    const url = serveQuery(result({ columns: TWO.columns, rows: [["1", long]] }));
+    await runCommand(io, url, ...query, "select 1");
+    expect(io.stdout).toBe(`id  text\n1   ${long}\n`);
   });
 
   test("prints CSV in which NULL and an empty text differ", async () => {

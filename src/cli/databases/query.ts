@@ -93,6 +93,6 @@ function print({ io }: Session, document: QueryDocument, { csv, json }: Options)
   if (json === true) return io.out(jsonText(document));
   const { data } = document;
   if (csv === true) io.data(queryCsv(data));
-  else io.out(resultText(data, io.errColumns));
+  else io.out(resultText(data, io.outColumns));
   io.err(endText(data));
 }

@@ -1,12 +1,13 @@
 // The commands that try a channel against a cluster that follows a script.
 import { afterEach, describe, expect, test } from "bun:test";
-import { bodies, closeServers, failureOf, requests } from "../test-server.ts";
+import { badGateway, bodies, closeServers, failureOf, list, one, requests, serve } from "../test-server.ts";
 import { fakeIo, type FakeIo, runCommand } from "../test-support.ts";
 import { Subscriber } from "./subscriber.ts";
 import {
   apiOf,
   application,
   closeClusters,
+  cluster,
   credentials,
   FakeCluster,
   id,
@@ -177,6 +178,23 @@ describe("a connection that is closed", () => {
     await listen(io, fake, "news");
     expect(pauses).toEqual([0, 1000, 2000]);
     expect(io.stderr).toContain("(Failed to connect, code 1006). Connecting again in 1 s.\n");
+  });
+
+  test("is made again while a proxy answers in the place of Pilvi", async () => {
+    const fake = new FakeCluster(closing(4200));
+    let pauses = 0;
+    const io = fakeIo({
+      async pause() {
+        pauses += 1;
+        if (pauses === 3) io.interrupt();
+      },
+    });
+    const url = serve({
+      "GET /websocket-servers": list(cluster({}, fake.port)),
+      [`GET /websocket-servers/${id}`]: [one(cluster({}, fake.port), 200, [application()]), badGateway],
+    });
+    await runCommand(io, url, "websockets", "listen", "chat", "news");
+    expect(pauses).toBe(3);
   });
 
   test.each([

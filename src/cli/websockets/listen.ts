@@ -1,6 +1,6 @@
 // `pilvi websockets listen`: prints the events of a channel until Ctrl-C.
 import type { Command } from "commander";
-import { PilviUnreachable } from "../../sdk/index.ts";
+import { isAbsence } from "../../sdk/index.ts";
 import { countingNumber } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { CLUSTER } from "./arguments.ts";
@@ -131,7 +131,7 @@ async function renewed({ client }: Session, target: Target): Promise<Target> {
   try {
     return await targetOf(await client(), cluster.id, application.id);
   } catch (error) {
-    if (error instanceof PilviUnreachable) return target;
+    if (isAbsence(error)) return target;
     throw error;
   }
 }
