@@ -45,16 +45,19 @@ const ANSWER_TIMEOUT_MS = 10_000;
 /** The sections of `INFO` for a reading. Other sections have texts that customers can make as long as they like. */
 const READ_SECTIONS = ["clients", "memory", "stats", "keyspace"];
 
-/** The answer of an engine that has all the clients it takes. */
-const FULL = "max number of clients reached";
+/**
+ * Answers of an engine that serves: it has all the clients it takes, its last save failed so that it only reads, or a
+ * customer's script has run for too long.
+ */
+const SERVING = /max number of clients reached|MISCONF|BUSY/;
 
-/** Whether the administrator gets an answer. An engine that is full of clients serves those. */
+/** Whether the administrator gets an answer other than that the engine loads its data. */
 export async function isReady(context: EngineContext<CacheSpec>): Promise<boolean> {
   try {
     return (await asAdmin(context, (client) => client.ping())) === "PONG";
   } catch (error) {
     // Refused, still loading, or gone: in each case not ready.
-    return messageOf(error).includes(FULL);
+    return SERVING.test(messageOf(error));
   }
 }
 

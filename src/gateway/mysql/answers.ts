@@ -59,6 +59,7 @@ export class Answers {
   readonly #head = new Uint8Array(LONGEST_HEAD_BYTES);
   #headBytes = 0;
   #isInTransaction = false;
+  #awaitsFile = false;
 
   /** @param deprecatesEof whether no EOF follows column definitions (both sides have DEPRECATE_EOF). */
   constructor(deprecatesEof: boolean) {
@@ -68,6 +69,16 @@ export class Answers {
   /** Whether the engine's last status has a transaction. */
   get isInTransaction(): boolean {
     return this.#isInTransaction;
+  }
+
+  /** Whether the engine has asked for a file (LOAD DATA LOCAL), which the client has not ended yet. */
+  get awaitsFile(): boolean {
+    return this.#awaitsFile;
+  }
+
+  /** Notes that the client has ended its file. */
+  endFile(): void {
+    this.#awaitsFile = false;
   }
 
   /** Whether every command is answered. */
@@ -162,8 +173,9 @@ export class Answers {
     if (this.#command === COM_STATISTICS) return this.#end();
     if (marker === OK && this.#command === COM_STMT_PREPARE) return this.#beginDefinitions(bytes, at);
     if (marker === OK) return this.#takeStatus(uint16At(bytes, statusAt(bytes, at)));
-    // The engine asks for a file, or for a proof of the new user's password; its answer is still to come.
-    if (marker === LOCAL_INFILE || this.#command === COM_CHANGE_USER) return;
+    // The engine asks for a proof of the new user's password, or for a file; its answer is still to come.
+    if (this.#command === COM_CHANGE_USER) return;
+    if (marker === LOCAL_INFILE) return void (this.#awaitsFile = true);
     this.#stage = this.#deprecatesEof ? "rows" : "columns";
   }
 
@@ -183,6 +195,7 @@ export class Answers {
   }
 
   #takeStatus(status: number): void {
+    this.#awaitsFile = false;
     this.#isInTransaction = (status & IN_TRANSACTION) !== 0;
     // Separate commands fetch the rows of a cursor.
     if (this.#stage === "columns" && (status & CURSOR_EXISTS) === 0) this.#stage = "rows";
@@ -191,6 +204,7 @@ export class Answers {
   }
 
   #end(): void {
+    this.#awaitsFile = false;
     this.#stage = "none";
     this.#command = NO_COMMAND;
   }

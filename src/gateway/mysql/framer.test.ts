@@ -133,6 +133,26 @@ describe("a command to change the user", () => {
   });
 });
 
+test.each([10, 250, 251, 252])("a file that the engine asks for after %d rows is no command", (rows) => {
+  const { framer } = framerThatAllows(false);
+  let sequence = 1;
+  const observe = (...payload: number[]) => {
+    const bytes = packet(sequence++ & 255, payload);
+    framer.observe(Uint8Array.from(bytes), bytes.length);
+  };
+  walk(framer, packet(0, [QUERY, 1]));
+  observe(1);
+  observe(3, 0x64, 0x65, 0x66);
+  for (let row = 0; row < rows; row++) observe(1, 0x61);
+  observe(0xfe, 0, 0, 0x0a, 0, 0, 0);
+  observe(0xfb, 0x66);
+  for (const file of [[0x61], [0x0a], []]) walk(framer, packet(sequence++ & 255, file));
+  expect(framer.isAnswered).toBe(false);
+  observe(0, 1, 0, 2, 0, 0, 0);
+  expect([framer.isBetweenMessages, framer.isAnswered]).toEqual([true, true]);
+  expect(walk(framer, packet(0, [CHANGE_USER, 0x61, 0, 0])).after[4]).toBe(0xff);
+});
+
 test("the framer is not between messages until the engine reports the end of the transaction", () => {
   const { framer } = framerThatAllows();
   const observe = (status: number) =>

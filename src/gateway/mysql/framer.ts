@@ -31,6 +31,8 @@ export class MysqlFramer implements MessageFramer {
   #length = 0;
   #sequence = 0;
   #isAtCommand = false;
+  /** Whether the packet under way belongs to a file that the engine has asked for. */
+  #isOfFile = false;
   #isUse = false;
 
   constructor(mayBecome: MayBecome, threadIds: ThreadIds, answers: Answers) {
@@ -86,6 +88,10 @@ export class MysqlFramer implements MessageFramer {
     // with an empty packet.
     const goesRound = this.#sequence === LAST_SEQUENCE && this.#length > 0;
     this.#isAtCommand = sequence === 0 && !continues && !goesRound;
+    // Its first packet may have the number 0, too. It is no command that an answer follows, but it is checked as a
+    // command: only the engine knows for sure which of both it takes it for.
+    this.#isOfFile = this.#answers.awaitsFile;
+    if (this.#isOfFile && length === 0 && !continues) this.#answers.endFile();
     if (!continues) this.#isUse = true;
     this.#length = length;
     this.#sequence = sequence;
@@ -95,9 +101,12 @@ export class MysqlFramer implements MessageFramer {
   #takeCommand(bytes: Uint8Array, at: number, length: number): void {
     this.#isAtCommand = false;
     const command = bytes[at] ?? NO_COMMAND;
-    this.#answers.ask(command);
-    this.#longData.begin(command);
-    this.#isUse = command !== COM_PING && command !== COM_QUIT && command !== COM_STATISTICS;
+    if (!this.#isOfFile) {
+      this.#answers.ask(command);
+      this.#longData.begin(command);
+    }
+    this.#isUse =
+      this.#isOfFile || (command !== COM_PING && command !== COM_QUIT && command !== COM_STATISTICS);
     const mayName = mayNameThreads(command, this.#length);
     if (command !== COM_CHANGE_USER && !mayName) return;
     // Drivers send the command in one piece; an incomplete command cannot be checked.

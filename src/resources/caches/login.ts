@@ -1,5 +1,5 @@
 // Logs into a cache as its customer does; only a working login makes the cache available.
-import { PublicError } from "../../lib/errors.ts";
+import { messageOf, PublicError } from "../../lib/errors.ts";
 import type { KindContext } from "../kind.ts";
 import { exposureOf } from "./exposure.ts";
 import type { CacheRow } from "./store.ts";
@@ -43,11 +43,20 @@ export async function ensureLogin({ hostname, port, username, password, isTls }:
   );
   try {
     await client.connect();
-    const answer = await client.ping();
-    if (answer !== "PONG") throw new Error(`the answer to PING was ${answer}`);
+    await ping(client);
   } catch (error) {
     throw new PublicError(`A login at ${host}:${port} did not work.`, error);
   } finally {
     client.close();
+  }
+}
+
+/** @throws Error for any other answer than those of a cache that serves, of which some cannot save or run a script. */
+async function ping(client: Bun.RedisClient): Promise<void> {
+  try {
+    const answer = await client.ping();
+    if (answer !== "PONG") throw new Error(`the answer to PING was ${answer}`);
+  } catch (error) {
+    if (!/MISCONF|BUSY/.test(messageOf(error))) throw error;
   }
 }

@@ -1,5 +1,7 @@
-// A real cache whose places are all taken by clients that never log in.
+// Real caches that serve and answer no PING: full of clients that never log in, or unable to save.
 import { afterEach, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { cacheOf, closeCaches, WITHOUT_LOG } from "../../../tests/support/engines/lone-cache.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import { asAdmin, isReady } from "./admin.ts";
@@ -22,3 +24,21 @@ test.each(["redis", "valkey"] as const)("a full %s is ready, and is not taken fo
   await cache.stop("SIGKILL");
   expect(await isReady(cache.context)).toBe(false);
 });
+
+test.each(["redis", "valkey"] as const)(
+  "a %s that cannot save is ready, since it can be read",
+  async (name) => {
+    const cache = await cacheOf(name, WITHOUT_LOG);
+    await cache.start();
+    const { context } = cache;
+    // A file cannot come in the place of a folder.
+    mkdirSync(join(context.paths.dataDir, "dump.rdb/in-the-way"), { recursive: true });
+    await asAdmin(context, (client) => client.send("BGSAVE", []));
+    await until("the save has failed", async () => {
+      const info = String(await asAdmin(context, (client) => client.send("INFO", ["persistence"])));
+      return info.includes("rdb_last_bgsave_status:err");
+    });
+    await expect(asAdmin(context, (client) => client.ping())).rejects.toThrow("MISCONF");
+    expect(await isReady(context)).toBe(true);
+  },
+);
