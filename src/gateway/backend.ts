@@ -30,6 +30,11 @@ export interface MessageFramer {
    * @returns whether they contain a message that counts as use of the instance.
    */
   walk(bytes: Uint8Array, length: number): boolean;
+  /**
+   * What has to be found out before these bytes of the client are walked, such as a user that is not known yet; null when
+   * nothing has. The promise is never rejected.
+   */
+  question?(bytes: Uint8Array, length: number): Promise<void> | null;
   /** Whether the client's last message is whole, and the connection to the engine holds no state that would be lost. */
   readonly isBetweenMessages: boolean;
   /** Takes the next bytes of the engine, the first `length`, for a framer that learns open state from them. */

@@ -172,6 +172,20 @@ describe("a session may change its user", () => {
     await another.end();
   });
 
+  test("to a user that was made by SQL just before, and never to a user that is not there", async () => {
+    const connection = await open();
+    await server.admin("create user fresh identified by 'fresh-secret'");
+    await server.admin("grant select on shop.* to fresh");
+    try {
+      await connection.changeUser({ user: "fresh", password: "fresh-secret" });
+      expect(await one(connection, "select current_user()")).toBe("fresh@%");
+      const change = connection.changeUser({ user: "nobody", password: "fresh-secret" });
+      await expect(change).rejects.toMatchObject({ errno: 1047 });
+    } finally {
+      await server.admin("drop user fresh");
+    }
+  });
+
   test("not with a wrong password", async () => {
     const connection = await open();
     const change = connection.changeUser({ user: "other", password: "app-secret" });

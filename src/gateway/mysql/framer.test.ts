@@ -13,11 +13,14 @@ function packet(sequence: number, payload: number[]): number[] {
 
 function framerThatAllows(allows = true): { framer: MysqlFramer; seen: string[] } {
   const seen: string[] = [];
-  const mayBecome = (payload: Uint8Array) => {
-    seen.push(Buffer.from(payload).toString("hex"));
-    return allows;
+  const users = {
+    allows(payload: Uint8Array) {
+      seen.push(Buffer.from(payload).toString("hex"));
+      return allows;
+    },
+    learn: async () => undefined,
   };
-  const framer = new MysqlFramer(mayBecome, new ThreadIds(), new Answers(true));
+  const framer = new MysqlFramer(users, new ThreadIds(), new Answers(true));
   return { framer, seen };
 }
 

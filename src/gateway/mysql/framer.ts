@@ -16,11 +16,16 @@ const HEADER_BYTES = 4;
 const FULL_LENGTH = 0xff_ffff;
 const LAST_SEQUENCE = 0xff;
 
-/** Whether the engine may get a COM_CHANGE_USER, given its payload. */
-export type MayBecome = (payload: Uint8Array) => boolean;
+/** The rule for COM_CHANGE_USER. */
+export interface UserRule {
+  /** Whether the engine may get a command with this payload. */
+  allows(payload: Uint8Array): boolean;
+  /** Resolves when users that were made meanwhile are known. */
+  learn(): Promise<void>;
+}
 
 export class MysqlFramer implements MessageFramer {
-  readonly #mayBecome: MayBecome;
+  readonly #users: UserRule;
   readonly #threadIds: ThreadIds;
   readonly #answers: Answers;
   readonly #longData = new LongData();
@@ -35,8 +40,8 @@ export class MysqlFramer implements MessageFramer {
   #isOfFile = false;
   #isUse = false;
 
-  constructor(mayBecome: MayBecome, threadIds: ThreadIds, answers: Answers) {
-    this.#mayBecome = mayBecome;
+  constructor(users: UserRule, threadIds: ThreadIds, answers: Answers) {
+    this.#users = users;
     this.#threadIds = threadIds;
     this.#answers = answers;
   }
@@ -52,6 +57,14 @@ export class MysqlFramer implements MessageFramer {
 
   observe(bytes: Uint8Array, length: number): void {
     this.#answers.observe(bytes, length);
+  }
+
+  question(bytes: Uint8Array, length: number): Promise<void> | null {
+    if (bytes[HEADER_BYTES] !== COM_CHANGE_USER || this.#headerBytes > 0 || this.#remaining > 0) return null;
+    const end = HEADER_BYTES + ((bytes[0] ?? 0) | ((bytes[1] ?? 0) << 8) | ((bytes[2] ?? 0) << 16));
+    const isWhole = end > HEADER_BYTES && end <= length;
+    if (!isWhole || this.#answers.awaitsFile) return null;
+    return this.#users.allows(bytes.subarray(HEADER_BYTES, end)) ? null : this.#users.learn();
   }
 
   walk(bytes: Uint8Array, length: number): boolean {
@@ -115,7 +128,7 @@ export class MysqlFramer implements MessageFramer {
       if (isWhole) this.#threadIds.replaceIn(bytes.subarray(at, at + this.#length));
       return;
     }
-    if (isWhole && this.#mayBecome(bytes.subarray(at, at + this.#length))) return;
+    if (isWhole && this.#users.allows(bytes.subarray(at, at + this.#length))) return;
     bytes[at] = NO_COMMAND;
   }
 }

@@ -24,6 +24,8 @@ export class Splice {
   #isUse: boolean;
   /** Whether the client's messages are held back; the engine's answers still pass. */
   #isHolding = false;
+  /** Whether the client's last bytes wait for something that their framer has to know first. */
+  #isAsking = false;
   #isClientDone = false;
   #isEngineDone = false;
   #isOver = false;
@@ -75,7 +77,7 @@ export class Splice {
    */
   isIdle(nowMs: number, silentMs: number): boolean {
     if (this.#isOver || this.#isClientDone) return this.#isOver;
-    if (!this.#isHeld || this.#engine.hasUnsent || this.#client.hasUnsent) return false;
+    if (this.#isAsking || !this.#isHeld || this.#engine.hasUnsent || this.#client.hasUnsent) return false;
     if (this.#framer?.isAnswered === false) return false;
     return nowMs - this.#latestByteAtMs >= silentMs && untaken(this.#engine.fd) === 0;
   }
@@ -100,6 +102,23 @@ export class Splice {
 
   #fromClient(bytes: Uint8Array): void {
     if (this.#isOver || this.#engine.isEnded) return;
+    const question = this.#framer?.question?.(bytes, bytes.length) ?? null;
+    if (question === null) this.#pass(bytes);
+    else void this.#passAfter(question, Uint8Array.from(bytes));
+  }
+
+  async #passAfter(question: Promise<void>, bytes: Uint8Array): Promise<void> {
+    this.#isAsking = true;
+    this.#regulateClient();
+    await question;
+    this.#isAsking = false;
+    if (this.#isOver || this.#engine.isEnded) return;
+    this.#pass(bytes);
+    this.#regulateClient();
+    if (this.#isClientDone && !this.#engine.hasUnsent) this.#engine.sendEnd();
+  }
+
+  #pass(bytes: Uint8Array): void {
     this.#isUse = this.#framer === null || this.#framer.walk(bytes, bytes.length);
     this.#note(this.#client.nowMs);
     this.#engine.write(bytes);
@@ -129,20 +148,21 @@ export class Splice {
   }
 
   #engineDrained(): void {
-    if (this.#isClientDone) this.#engine.sendEnd();
+    if (this.#isClientDone && !this.#isAsking) this.#engine.sendEnd();
     else this.#regulateClient();
   }
 
   #regulateClient(): void {
     if (this.#isOver) return;
-    this.#client.pause(this.#isHeld || this.#engine.hasUnsent || this.#engine.isEnded || this.#isClientDone);
+    const isBlocked = this.#isAsking || this.#isHeld || this.#engine.hasUnsent;
+    this.#client.pause(isBlocked || this.#engine.isEnded || this.#isClientDone);
   }
 
   /** The client has ended its side, and may still read the answer. */
   #clientEnded(): void {
     this.#isClientDone = true;
     this.#client.pause(true);
-    if (!this.#engine.hasUnsent) this.#engine.sendEnd();
+    if (!this.#isAsking && !this.#engine.hasUnsent) this.#engine.sendEnd();
   }
 
   #engineEnded(): void {
