@@ -1,11 +1,17 @@
-// The end of an instance whose engine has left processes that do not hold its lock.
+// A runner: the end of an instance whose engine has left processes that do not hold its lock, and the next attempt after
+// data could not be built anew.
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderCgroups } from "../../../tests/support/folder-cgroups.ts";
-import { TestHosts } from "../test-support.ts";
+import { chooseEngine } from "./context.ts";
+import { manifestFor } from "../manifest/spec-change.ts";
+import { sleepySpec, TestHosts } from "../test-support.ts";
 import { ensureInstanceFolder, instanceFolder } from "../os/layout.ts";
+import type { OriginSource } from "../provisioning/origin.ts";
+import { markRebuild } from "../provisioning/rebuild.ts";
 import { WarmPool } from "../provisioning/warm-pool.ts";
+import { PublicError } from "../../lib/errors.ts";
 import { createLog } from "../../lib/log.ts";
 import { Runner } from "./runner.ts";
 
@@ -23,15 +29,17 @@ beforeEach(() => {
 
 afterEach(() => hosts.close());
 
+const NO_ORIGIN: OriginSource = { build: () => Promise.reject(new Error("there is no origin")) };
+
 /** A runner of an instance for which nothing was chosen yet, with groups that are folders. */
-function runner(): Runner {
+function runner(origin = NO_ORIGIN): Runner {
   const folder = instanceFolder(hosts.dataDir, ID);
   ensureInstanceFolder(folder);
   const parts = {
     id: ID,
     settings: { ...hosts.settings, cgroups: folderCgroups(hosts.dataDir) },
     slots: new WarmPool(hosts.dataDir, 0, createLog("host", "silent")),
-    origin: { build: () => Promise.reject(new Error("there is no origin")) },
+    origin,
     folder,
     file: { manifest: null },
     log: createLog("host", "silent"),
@@ -63,4 +71,27 @@ test("an instance is stopped only once its group has no process any more", async
   }
   rmSync(procs);
   expect(await stopped.stop()).toBe(false);
+});
+
+test("data that could not be built anew is built by a later start", async () => {
+  const spec = sleepySpec("postgres", { id: ID, replicaOf: "db-1" });
+  const manifest = manifestFor(spec, await chooseEngine(hosts.settings, spec), null, () => null);
+  let isAway = false;
+  const replica = runner({
+    build: (_origin, _engine, _context, folder) => {
+      if (isAway) return Promise.reject(new PublicError("The keeper does not answer."));
+      mkdirSync(join(folder, "data", "pg_wal"), { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder, "data", "standby.signal"), "");
+      return Promise.resolve();
+    },
+  });
+  const runnable = await replica.choose(manifest);
+  const started = async () => await (await replica.start(runnable)).exited;
+  await started();
+  markRebuild(instanceFolder(hosts.dataDir, ID));
+  isAway = true;
+  expect(await started().catch((error: Error) => error.message)).toBe("The keeper does not answer.");
+  isAway = false;
+  await started();
+  expect(existsSync(join(instanceFolder(hosts.dataDir, ID).data, "standby.signal"))).toBe(true);
 });

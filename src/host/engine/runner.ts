@@ -34,7 +34,7 @@ export class Runner {
   #runnable: Runnable | null = null;
   /** The part of the manifest that the runnable was chosen for. */
   #chosenFor: Pick<Manifest, "spec" | "servedThrough"> | null = null;
-  /** The context that the folders and files were made for. A start with the same context does not make them again. */
+  /** The context that folders, data and files were made for, so that a start need not; null until all of them are. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
   readonly #ending: Ending;
@@ -115,6 +115,7 @@ export class Runner {
     const { engine, context } = runnable;
     this.#confinement.expected(runnable);
     if (this.#prepared !== context || isRebuildDue(folder)) {
+      this.#prepared = null;
       ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
       await emptyForRebuild(folder);
       await failpoint("host.ensure.folders");
