@@ -20,8 +20,8 @@ const persistedStateSchema = z.enum(["awake", "changed", "asleep", "asleepApplie
  * - `changed`: as `awake`, and an engine that was started with an earlier spec may still run.
  * - `asleep`: only a client or a change that needs the engine starts it; the engine may still be in the middle of its
  *   stop.
- * - `asleepApplied`: as `asleep`, and a clean stop left the data with the users and databases of the spec, so the next
- *   start need not apply them.
+ * - `asleepApplied`: as `asleep`, and a clean stop left the data with the users, databases and kept log of the spec, so
+ *   the next start need not apply them.
  * - `removing`: it is being deleted.
  */
 export type PersistedState = z.infer<typeof persistedStateSchema>;

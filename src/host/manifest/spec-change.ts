@@ -101,14 +101,19 @@ function namesOf({ users }: InstanceSpec): string[] {
   return users.map(({ name }) => name);
 }
 
-/**
- * The parts of a spec that are in the data, or must be dropped from it.
- * @param made the databases that the host made.
- */
-function contentsOf(spec: InstanceSpec, made: string[]): { users: InstanceUser[]; databases: unknown } {
-  if (!("databases" in spec)) return { users: spec.users, databases: null };
+/** The parts of a spec that are in the data, or must be dropped from it. */
+interface SpecContents {
+  users: InstanceUser[];
+  databases: unknown;
+  /** Whether the engine keeps its log for backups: a Postgres has that in its data, and not only in its files. */
+  keepsLog: boolean;
+}
+
+/** @param made the databases that the host made. */
+function contentsOf(spec: InstanceSpec, made: string[]): SpecContents {
+  if (!("databases" in spec)) return { users: spec.users, databases: null, keepsLog: false };
   const databases = spec.databases.filter(
     ({ name, desiredState }) => desiredState === "present" || made.includes(name),
   );
-  return { users: spec.users, databases };
+  return { users: spec.users, databases, keepsLog: spec.keepsLog === true };
 }
