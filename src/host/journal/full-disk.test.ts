@@ -1,6 +1,7 @@
 // The journal of a host on a disk that takes no new file.
 import { afterAll, expect, test } from "bun:test";
 import {
+  appendFileSync,
   closeSync,
   mkdirSync,
   mkdtempSync,
@@ -16,12 +17,14 @@ import { join } from "node:path";
 import { createLog } from "../../lib/log.ts";
 import { Journal } from "./journal.ts";
 
+const LOG = createLog("host", "silent");
+
 const folder = mkdtempSync(join(tmpdir(), "pilvi-journal-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test("a journal whose file cannot be rewritten goes on in the former, and leaves the files of others alone", () => {
   const path = join(folder, "journal.jsonl");
-  const journal = new Journal(path, createLog("host", "silent"));
+  const journal = new Journal(path, LOG);
   const reason = "x".repeat(400);
   for (let at = 0; at < 900; at += 1) journal.append(`cache-${at}`, "failed", { reason });
   // The file beside it, in which it is rewritten, cannot be made.
@@ -40,4 +43,23 @@ test("a journal whose file cannot be rewritten goes on in the former, and leaves
   journal.after(journal.after(0).at(-1)?.sequence ?? 0);
   expect(statSync(path).size).toBeLessThan(100_000);
   journal.close();
+});
+
+test("a host that was killed in the middle of a record begins on a full disk, and loses no later record", () => {
+  const path = join(folder, "killed.jsonl");
+  const killed = new Journal(path, LOG);
+  killed.append("cache-1", "started", { pid: 1 });
+  killed.close();
+  appendFileSync(path, '{"half":');
+  // The file beside it, in which it is rewritten, cannot be made.
+  mkdirSync(`${path}.tmp`);
+  const next = new Journal(path, LOG);
+  next.append("cache-1", "crashed");
+  next.close();
+  const later = new Journal(path, LOG);
+  expect(later.after(0).map(({ type }) => type)).toEqual(["started", "crashed"]);
+  rmdirSync(`${path}.tmp`);
+  later.after(later.after(0).at(-1)?.sequence ?? 0);
+  expect(readFileSync(path, "utf8")).not.toContain("half");
+  later.close();
 });

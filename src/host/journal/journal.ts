@@ -1,17 +1,11 @@
 // Keeps the events of instances until the control plane has taken them, across kills of the host.
-import { closeSync, fsync, statSync, utimesSync, writeFileSync } from "node:fs";
-import {
-  journalHeadSchema,
-  journalRecordSchema,
-  MAX_REASON_LENGTH,
-  type JournalRecord,
-  type OpenRun,
-} from "../../contracts/journal.ts";
-import { readJsonAs } from "../../contracts/read.ts";
+import { closeSync, fsync, openSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { MAX_REASON_LENGTH, type JournalRecord, type OpenRun } from "../../contracts/journal.ts";
 import { codeOf } from "../../lib/errors.ts";
-import { readIfPresent, replaceOpenFile } from "../../lib/files.ts";
+import { replaceOpenFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/log.ts";
 import { presentableSentence } from "../../lib/presentable.ts";
+import { followSleep, readContent } from "./journal-file.ts";
 
 /** The most records of one instance that wait for the control plane. Later records of that instance are lost. */
 export const MAX_WAITING = 200;
@@ -22,15 +16,6 @@ const BATCH = 500;
 const ALIVE_INTERVAL_MS = 1_000;
 
 type Details = JournalRecord["details"];
-
-/** The content of the file, in memory. */
-interface Content {
-  sequence: number;
-  open: Map<string, OpenRun>;
-  /** The instances whose latest sleep has ended, or that never slept, and whether the records say so. */
-  awake: Map<string, boolean>;
-  waiting: JournalRecord[];
-}
 
 /** Gets each record as it is made. */
 export type OnRecord = (id: string, type: JournalRecord["type"], details: Details) => void;
@@ -69,7 +54,7 @@ export class Journal {
     this.#sequence = Math.max(content.sequence, Date.now() * 1_000);
     this.formerAliveAt = aliveAt(path);
     for (const { id } of this.#waiting) this.#count(id, 1);
-    this.#fd = this.#compact();
+    this.#fd = this.#begun();
     this.#beAlive();
     this.#aliveTimer = setInterval(() => this.#beAlive(), ALIVE_INTERVAL_MS);
     this.#aliveTimer.unref();
@@ -202,6 +187,19 @@ export class Journal {
     else this.#counts.set(id, count);
   }
 
+  /** Begins with a rewritten file, or on a full disk with the former, so that the host starts on it as well. */
+  #begun(): number {
+    try {
+      return this.#compact();
+    } catch (error) {
+      this.#log.warn({ error }, "the journal could not be written");
+      this.#isTorn = true;
+      // It is rewritten as soon as its records are taken.
+      this.#bytes = COMPACT_BYTES;
+      return openSync(this.#path, "a", 0o600);
+    }
+  }
+
   /** Rewrites the file in one step. @returns its descriptor, open for appending. @throws when nothing has changed. */
   #compact(): number {
     const [open, awake] = [Object.fromEntries(this.#open), Object.fromEntries(this.#awake)];
@@ -233,12 +231,6 @@ export class Journal {
   }
 }
 
-function followSleep(awake: Map<string, boolean>, id: string, type: JournalRecord["type"]): void {
-  if (type === "asleep") awake.delete(id);
-  if (type === "awake") awake.set(id, true);
-  if ((type === "started" || type === "restarted") && !awake.has(id)) awake.set(id, false);
-}
-
 /** With a reason that leaves room for its ellipsis. */
 function shortened({ reason, ...details }: Details): Details {
   if (reason === undefined) return details;
@@ -256,39 +248,4 @@ function aliveAt(path: string): string | null {
     if (codeOf(error) !== "ENOENT") throw error;
     return null;
   }
-}
-
-/** Reads the file. A kill or a full disk leaves lines half written. Unreadable lines are logged and skipped. */
-function readContent(path: string, log: Log): Content {
-  const content: Content = { sequence: 0, open: new Map(), awake: new Map(), waiting: [] };
-  const lines = (readIfPresent(path) ?? "").split("\n").filter((line) => line !== "");
-  for (const [index, line] of lines.entries()) {
-    try {
-      if (index === 0) readHead(content, line);
-      else readRecord(content, line);
-    } catch (error) {
-      log.warn({ error, line: index + 1 }, "a line of the journal cannot be understood");
-    }
-  }
-  return content;
-}
-
-function readHead(content: Content, line: string): void {
-  const head = readJsonAs(journalHeadSchema, line, "The head of the journal");
-  content.sequence = head.sequence;
-  content.open = new Map(Object.entries(head.open));
-  // An earlier release did not keep this. What has a process is awake.
-  const running = Object.keys(head.open).map((id) => [id, true] as const);
-  content.awake = new Map(head.awake === undefined ? running : Object.entries(head.awake));
-}
-
-function readRecord(content: Content, line: string): void {
-  const record = readJsonAs(journalRecordSchema, line, "The record");
-  const { open, waiting } = content;
-  waiting.push(record);
-  content.sequence = Math.max(content.sequence, record.sequence);
-  const { pid } = record.details;
-  if (pid !== undefined) open.set(record.id, { pid, at: record.at });
-  if (record.type === "stopped" || record.type === "crashed") open.delete(record.id);
-  followSleep(content.awake, record.id, record.type);
 }
