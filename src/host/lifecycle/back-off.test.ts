@@ -14,7 +14,7 @@ function waitsMs(count: number, fail: (before: BackOff, chance: number) => BackO
 
 const due = (dueAtMs: number | null): BackOff => ({ failures: 12, failedAtMs: 0, dueAtMs });
 
-const at = (chance: number) => ({ ms: 0, date: new Date(0), chance });
+const at = (chance: number, ms = 0) => ({ ms, date: new Date(0), chance });
 
 test("an engine that keeps crashing is started at once first, then after growing delays of at most 5 s", () => {
   const waits = waitsMs(20, (before, chance) => afterCrash(before, 10, at(chance)));
@@ -35,6 +35,19 @@ test("an engine that cannot start is tried after growing delays of at most 30 s"
   const waits = waitsMs(12, (before, chance) => afterFailure(before, at(chance)));
   expect(waits[0]).toEqual([50, 100]);
   expect(waits.at(-1)).toEqual([15_000, 29_985]);
+});
+
+const crashSoon: typeof afterFailure = (before, now) => afterCrash(before, 10, now);
+
+/** How many of four failures count as a row. */
+function rowOf(fail: typeof afterFailure, pauseMs: number): number {
+  return [1, 2, 3, 4].reduce((before, count) => fail(before, at(0, count * pauseMs)), NO_FAILURE).failures;
+}
+
+test("failures a day apart are no failures in a row, and failures that take ten minutes each are", () => {
+  const [longestMs, dayMs] = [11 * 60_000, 86_400_000];
+  expect([rowOf(afterFailure, dayMs), rowOf(crashSoon, dayMs)]).toEqual([1, 1]);
+  expect([rowOf(afterFailure, longestMs), rowOf(crashSoon, longestMs)]).toEqual([4, 4]);
 });
 
 test("a start that is due soon is waited for, and a later start is left to its timer", () => {

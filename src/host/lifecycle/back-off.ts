@@ -7,6 +7,8 @@ const LONGEST_RETRY_MS = 30_000;
 const LONGEST_RETRY_AFTER_CRASH_MS = 5_000;
 /** An engine that ran this long is not in a crash loop. */
 const STEADY_MS = 1_000;
+/** A failure is forgotten after this time, which is longer than the longest retry and the longest start together. */
+const FORGOTTEN_AFTER_MS = 15 * 60_000;
 /** A caller waits for a start that is due within this time, and learns of a later start when it happens. */
 const LONGEST_HOLD_MS = 500;
 /** A waiting client brings the next start forward, but not closer to the failure than this. */
@@ -33,16 +35,22 @@ export const NO_FAILURE: BackOff = { failures: 0, failedAtMs: 0, dueAtMs: null }
 
 /** The policy after an engine crashed. @param ranMs how long the engine had run. */
 export function afterCrash(backOff: BackOff, ranMs: number, now: Moment): BackOff {
-  const failures = ranMs >= STEADY_MS ? 1 : backOff.failures + 1;
+  const failures = ranMs >= STEADY_MS ? 1 : failuresWith(backOff, now);
   const delayMs =
     failures === 1 ? 0 : backoffMs(failures, FIRST_RETRY_MS, LONGEST_RETRY_AFTER_CRASH_MS, now.chance);
   return { failures, failedAtMs: now.ms, dueAtMs: now.ms + delayMs };
 }
 
 /** The policy after a failed start. */
-export function afterFailure({ failures }: BackOff, now: Moment): BackOff {
-  const delayMs = backoffMs(failures + 1, FIRST_RETRY_MS, LONGEST_RETRY_MS, now.chance);
-  return { failures: failures + 1, failedAtMs: now.ms, dueAtMs: now.ms + delayMs };
+export function afterFailure(backOff: BackOff, now: Moment): BackOff {
+  const failures = failuresWith(backOff, now);
+  const delayMs = backoffMs(failures, FIRST_RETRY_MS, LONGEST_RETRY_MS, now.chance);
+  return { failures, failedAtMs: now.ms, dueAtMs: now.ms + delayMs };
+}
+
+/** The number of failures in a row with one now. Single failures of an instance that lives for months are no row. */
+function failuresWith({ failures, failedAtMs }: BackOff, now: Moment): number {
+  return now.ms - failedAtMs > FORGOTTEN_AFTER_MS ? 1 : failures + 1;
 }
 
 /**

@@ -64,6 +64,14 @@ test("a start that is due later is left to its timer, but a waiting client bring
   expect(asked("restart", 30_000)).toEqual(["clearTimer", "start"]);
 });
 
+test("an instance that has fallen asleep has no failures behind it", () => {
+  const failed: LifecycleEvent[] = [{ type: "foundAwake" }, { type: "startFailed" }, { type: "startFailed" }];
+  const served: LifecycleEvent[] = [{ type: "launching" }, { type: "served", isApplied: true }];
+  const slept: LifecycleEvent[] = [{ type: "drainBegun" }, { type: "sleepRecorded" }, { type: "suspended" }];
+  expect(after([...failed, ...served]).lifecycle.backOff).toMatchObject({ failures: 2 });
+  expect(after([...failed, ...served, ...slept]).lifecycle.backOff).toMatchObject({ failures: 0 });
+});
+
 test("after the host has let go, no task begins and no crashed engine is restarted", () => {
   const { lifecycle, effects } = after([...RUNNING, { type: "released" }, { type: "exited" }]);
   expect(lifecycle.state.name).toBe("running");

@@ -248,6 +248,8 @@ function reported(lifecycle: Lifecycle, event: Report, now: Moment): Step {
   const entered = stateAfter(state, to, event, now);
   const isSeen = observedState(entered) !== observedState(state);
   const after = { ...lifecycle, state: entered, since: isSeen ? now.date : since };
+  // What has fallen asleep has served before, so the failures before that are over.
+  if (event.type === "suspended") after.backOff = { ...after.backOff, failures: 0 };
   if (event.type === "recorded") {
     const backOff = { ...after.backOff, dueAtMs: null };
     return { lifecycle: { ...after, backOff }, effects: [{ do: "clearTimer" }] };
