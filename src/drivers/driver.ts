@@ -45,8 +45,9 @@ export interface Driver {
   end(id: string): Promise<boolean>;
   /**
    * Stops the instance, deletes all that belongs to it, and resolves when nothing is left. The instance may be absent.
+   * @param signal ends the wait; the removal goes on, and a later call waits for it.
    */
-  remove(id: string): Promise<void>;
+  remove(id: string, signal?: AbortSignal): Promise<void>;
   /** The instance as it is now; an unknown id is `absent`. */
   observe(id: string): Promise<Observation>;
   /**

@@ -93,7 +93,7 @@ export function localDriver(
     suspend: (id, signal) =>
       askFor(observationSchema, "POST", `/instances/${id}/suspend`, { signal: signal ?? null }),
     end: async (id) => (await askFor(endAnswerSchema, "POST", `/instances/${id}/end`)).isRunning,
-    remove: async (id) => void (await ask("DELETE", `/instances/${id}`)),
+    remove: async (id, signal) => void (await ask("DELETE", `/instances/${id}`, { signal: signal ?? null })),
     observe: (id) => askFor(observationSchema, "GET", `/instances/${id}`),
     figures: (id, signal) =>
       askFor(figuresSchema, "GET", `/instances/${id}/figures`, { signal: signal ?? null }),

@@ -58,6 +58,39 @@ test("a request for readings to a hanging host times out", async () => {
   }
 });
 
+test("a removal goes on when nobody waits for it any more, and the next call waits for its end", async () => {
+  const unix = join(dataDir, "removing.sock");
+  const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>();
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  const removing = Object.assign(Object.create(host) as Host, {
+    remove: async (id: string) => {
+      noteAsked();
+      await held;
+      await host.remove(id);
+    },
+  });
+  const spec = cacheSpec(freePort(), "moi");
+  const stop = serveHost(removing, unix, log);
+  const driver = localDriver(unix);
+  const run = new AbortController();
+  try {
+    await host.ensure(spec);
+    const removed = driver.remove(spec.id, run.signal).catch((error: unknown) => error);
+    await asked;
+    run.abort();
+    expect(await removed).toBeInstanceOf(PublicError);
+    expect(host.observe(spec.id).state).toBe("running");
+    const again = driver.remove(spec.id, new AbortController().signal);
+    letGo();
+    await again;
+    expect(host.observe(spec.id).state).toBe("absent");
+    expect(enginePidsAt(join(dataDir, "instances", spec.id))).toEqual([]);
+  } finally {
+    letGo();
+    await stop();
+  }
+});
+
 test("the cause of a host's error is in its log and not in its answer", async () => {
   const unix = join(dataDir, "failing.sock");
   const logged: unknown[] = [];

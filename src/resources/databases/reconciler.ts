@@ -54,9 +54,9 @@ export function reconcileDatabaseCluster(context: KindContext): Reconcile {
       await writeDatabaseClusterStatus(tx, cluster.id, isUnderWay ? "updating" : status, seen);
     },
     changesAt: (row) => graceEnd(row),
-    beforeRemoval: async (cluster, driver) => {
-      await removeReplicas(context, driver, cluster.id, cluster.replicas);
-      await removeStages(context, driver, cluster);
+    beforeRemoval: async (cluster, driver, signal) => {
+      await removeReplicas(context, driver, cluster, signal);
+      await removeStages(context, driver, cluster, signal);
     },
     erase: eraseDatabaseCluster,
     lost: "restarting",

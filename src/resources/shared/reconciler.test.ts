@@ -117,3 +117,25 @@ test("a cluster with a pending database is not kept awake by logins", async () =
   expect(calls).toEqual(["ensure"]);
   expect(isSettled).toBe(false);
 });
+
+test("a run that is given up waits for no removal", async () => {
+  const givenUp = AbortSignal.abort();
+  const waits: (AbortSignal | undefined)[] = [];
+  const driver = {
+    remove: async (_id: string, signal?: AbortSignal) => void waits.push(signal),
+  } as unknown as Driver;
+  const reconcile = reconcileInstance<Row, "restarting">(
+    { db: {} as Database, hosts: hostDirectory([servedHost({ ...HOST, driver }, new WatchedStates())]) },
+    {
+      load: async () => ({ id: "db-1", hostId: HOST.id, status: "deleting" }),
+      beforeRemoval: async (_row, _driver, signal) => void waits.push(signal),
+      specOf: () => ({}) as never,
+      ensureLogin: async () => {},
+      write: async () => {},
+      erase: async () => {},
+      lost: "restarting",
+    },
+  );
+  await reconcile("db-1", givenUp);
+  expect(waits).toEqual([givenUp, givenUp]);
+});

@@ -51,7 +51,7 @@ interface InstanceSteps<Row, Lost extends string> {
   /** When the desired state changes by the clock alone; left out by a kind without such changes. */
   changesAt?(row: Row): Date | undefined;
   /** Removes further instances of the resource; left out by a kind whose resources have one instance each. */
-  beforeRemoval?(row: Row, driver: Driver): Promise<void>;
+  beforeRemoval?(row: Row, driver: Driver, signal: AbortSignal): Promise<void>;
   /** Removes every row of the resource except its audit. */
   erase(tx: Transaction, id: string): Promise<void>;
   /** The kind's status of an instance that was available and is not at the moment. */
@@ -85,7 +85,7 @@ export function reconcileInstance<
     const row = await steps.load(db, id);
     if (row === null) return { result: "gone" };
     const { driver } = hosts.of(row.hostId);
-    if (row.status === "deleting") return await remove(driver, steps, row);
+    if (row.status === "deleting") return await remove(driver, steps, row, signal);
     // Its source stays as it is, so it cannot succeed later; only its owner can delete it.
     if (row.status === "restore_failed") return { result: { settled: true } };
     if (!isFirst(row.status)) {
@@ -154,10 +154,11 @@ async function remove<Row extends { id: string }, Lost extends string>(
   driver: Driver,
   steps: InstanceSteps<Row, Lost>,
   row: Row,
+  signal: AbortSignal,
 ): Promise<Outcome> {
   const { id } = row;
-  await steps.beforeRemoval?.(row, driver);
-  await driver.remove(id);
+  await steps.beforeRemoval?.(row, driver, signal);
+  await driver.remove(id, signal);
   await failpoint("reconcile.removed");
   return { result: "gone", write: (tx) => steps.erase(tx, id) };
 }

@@ -50,6 +50,7 @@ export async function ensureBackgroundPlaced(
   context: KindContext,
   host: ServedHost,
   order: ServingOrder,
+  signal: AbortSignal,
 ): Promise<PlacedRuns> {
   const { db } = context;
   const wanted = await wantedRuns(context, order);
@@ -64,8 +65,8 @@ export async function ensureBackgroundPlaced(
     outdated.map(({ id }) => id),
   );
   await failpoint("environment.background.retired");
-  if ((await endProcesses(context, host, [...ending, ...outdated])).length > 0)
-    return { runs: placed, isEnding: true };
+  const running = await endProcesses(context, host, [...ending, ...outdated], signal);
+  if (running.length > 0) return { runs: placed, isEnding: true };
   for (const [index, each] of wanted.entries())
     for (let count = kept[index]?.length ?? 0; count < each.count; count += 1)
       placed.push(await place(context, order, each));
@@ -78,9 +79,10 @@ export async function keepBackground(
   context: KindContext,
   host: ServedHost,
   order: ServingOrder,
+  signal: AbortSignal,
 ): Promise<PlacedRuns> {
   const { working, ending } = await presentRuns(context, order, await wantedRuns(context, order));
-  const running = await endProcesses(context, host, ending);
+  const running = await endProcesses(context, host, ending, signal);
   return { runs: working, isEnding: running.length > 0 };
 }
 

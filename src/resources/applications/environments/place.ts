@@ -25,12 +25,13 @@ export async function ensurePlaced(
   context: KindContext,
   host: ServedHost,
   wanted: WantedProcesses,
+  signal: AbortSignal,
 ): Promise<ApplicationProcess[]> {
   const { environment, processes, digest, count } = wanted;
   const starting = processes.filter(({ state }) => state === "starting");
   const placed = starting.filter((each) => each.digest === digest).slice(0, count);
   const outdated = starting.filter((each) => !placed.includes(each));
-  await removeProcesses(context, host, outdated);
+  await removeProcesses(context, host, outdated, signal);
   while (placed.length < count) placed.push(await place(context, host, environment, wanted));
   return placed;
 }
@@ -69,9 +70,10 @@ export async function removeProcesses(
   { db }: KindContext,
   { driver }: ServedHost,
   processes: readonly { id: string }[],
+  signal: AbortSignal,
 ): Promise<void> {
   const removals = processes.map(async ({ id }) => {
-    await driver.remove(id);
+    await driver.remove(id, signal);
     await failpoint("environment.removed");
     await eraseProcess(db, id);
   });
@@ -83,10 +85,11 @@ export async function endProcesses<Process extends { id: string }>(
   context: KindContext,
   host: ServedHost,
   processes: readonly Process[],
+  signal: AbortSignal,
 ): Promise<Process[]> {
   const isRunning = await Promise.all(processes.map(async ({ id }) => await host.driver.end(id)));
   const running = processes.filter((_process, index) => isRunning[index]);
   const ended = processes.filter((process) => !running.includes(process));
-  await removeProcesses(context, host, ended);
+  await removeProcesses(context, host, ended, signal);
   return running;
 }

@@ -82,15 +82,14 @@ export function reconcileEnvironment(context: KindContext): Reconcile {
     const environment = await loadEnvironment(db, id);
     if (environment === undefined) return { result: "gone" };
     const host = hosts.of(environment.hostId);
-    if (environment.status === "deleting") return await removeEnvironment(context, host, environment);
+    if (environment.status === "deleting") return await removeEnvironment(context, host, environment, signal);
     // An order to stop or to delete ends the waiting for a process.
     const watch = watchObsolete(async () => isObsolete(await loadEnvironment(db, id), environment), signal);
     try {
       const ends = AbortSignal.any([signal, watch.obsolete]);
       const background = await backgroundRunsOf(db, id);
-      return await besideRetired(context, host, environment, (processes) =>
-        reconcile({ context, host, environment, processes, background, signal: ends }),
-      );
+      const run = { context, host, environment, signal: ends };
+      return await besideRetired(run, (processes) => reconcile({ ...run, processes, background }));
     } catch (error) {
       if (watch.obsolete.aborted) return again(0, null);
       throw error;
@@ -105,12 +104,12 @@ function isObsolete(now: EnvironmentRow | undefined, { status }: EnvironmentRow)
 }
 
 async function reconcile(run: Run): Promise<Outcome> {
-  const { context, host, environment, processes } = run;
+  const { context, host, environment, processes, signal } = run;
   if (environment.status === "stopped") {
     await ensureRoute(host, context.edge, environment, []);
     // A start that comes before their end leads no requests to them.
     await retireProcesses(context.db, environment.id);
-    const running = await endProcesses(context, host, [...processes, ...run.background]);
+    const running = await endProcesses(context, host, [...processes, ...run.background], signal);
     await cancelDeployCommand(context, host, environment);
     return running.length > 0 ? ending() : settled([]);
   }
@@ -127,11 +126,11 @@ async function reconcile(run: Run): Promise<Outcome> {
 }
 
 /** Nothing has ever served: what starts is of a deployment that has ended, whose own run may have been killed. */
-async function removeUnserved({ context, host, environment, processes }: Run): Promise<void> {
+async function removeUnserved({ context, host, environment, processes, signal }: Run): Promise<void> {
   const starting = processes.filter(({ state }) => state === "starting");
   if (starting.length === 0) return;
   await ensureRoute(host, context.edge, environment, []);
-  await removeProcesses(context, host, starting);
+  await removeProcesses(context, host, starting, signal);
 }
 
 function isInForce({ digest, replicas }: Order, serving: readonly ApplicationProcess[]): boolean {
@@ -184,10 +183,11 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   const isDone = isInForce(order, serving);
   if (isDone && environment.lastError !== null) await writeRefusal(context.db, environment.id, null);
   const ensureBackground = isDone ? ensureBackgroundPlaced : keepBackground;
-  const { runs: background, isEnding } = await ensureBackground(context, host, { environment, ...order });
+  const serves = { environment, ...order };
+  const { runs: background, isEnding } = await ensureBackground(context, host, serves, signal);
   await ensureRoute(host, context.edge, environment, routeOf({ ...run, background }, serving));
   const starting = processes.filter(({ state }) => state === "starting");
-  await removeProcesses(context, host, starting);
+  await removeProcesses(context, host, starting, signal);
   const specs = serving.map((process) => specOfProcess(context, process));
   const seen = await Promise.all(specs.map((spec) => host.driver.ensure(spec, signal)));
   await ensureBackgroundRuns(context, host, background, signal);
@@ -243,8 +243,8 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
  */
 async function startAndPromote(run: Run, order: Order, fitting: ApplicationProcess[]): Promise<boolean> {
   const { context, host, environment, processes, signal } = run;
-  const count = order.replicas - fitting.length;
-  const placed = await ensurePlaced(context, host, { environment, processes, count, ...order });
+  const wanted = { environment, processes, ...order, count: order.replicas - fitting.length };
+  const placed = await ensurePlaced(context, host, wanted, signal);
   await failpoint("environment.placed");
   const specs = placed.map((process) => specOfProcess(context, process));
   const seen = await Promise.all(specs.map((spec) => host.driver.ensure(spec, signal)));
@@ -285,7 +285,7 @@ async function promote(run: Run, order: Order, next: ApplicationProcess[]): Prom
 
 /** The former process goes on; the deployment has failed, or the change is not in force. */
 async function refuse(
-  { context, host, environment }: Run,
+  { context, host, environment, signal }: Run,
   { deployment, isRollout, ...order }: Pick<Order, "deployment" | "isRollout" | "digest" | "replicas">,
   reason: string,
 ): Promise<void> {
@@ -296,5 +296,5 @@ async function refuse(
     else await writeRefusal(tx, environment.id, { digest: refusalOf(order), reason });
   });
   const refused = (await processesOf(db, environment.id)).filter(({ state }) => state === "starting");
-  await removeProcesses(context, host, refused);
+  await removeProcesses(context, host, refused, signal);
 }

@@ -24,6 +24,7 @@ export async function removeEnvironment(
   context: KindContext,
   host: ServedHost,
   environment: EnvironmentRow,
+  signal: AbortSignal,
 ): Promise<Outcome> {
   const { db } = context;
   const { id, applicationId, hostId } = environment;
@@ -35,7 +36,8 @@ export async function removeEnvironment(
   // A run that is under way would order its build or its command after all was removed.
   if ((await isBeingDeployed(db, id)) || (await isRunningCommands(db, id)))
     return { result: { settled: false, retryMs: BUSY_MS, lastError: null } };
-  await removeProcesses(context, host, [...(await processesOf(db, id)), ...(await backgroundRunsOf(db, id))]);
+  const processes = [...(await processesOf(db, id)), ...(await backgroundRunsOf(db, id))];
+  await removeProcesses(context, host, processes, signal);
   for (const command of await commandIds(db, id, { skipped: 0, limit: MAX_COMMANDS }))
     await driver.removeBuild(command);
   for (const deployment of await endedDeploymentIds(db, id)) {

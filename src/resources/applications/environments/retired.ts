@@ -11,17 +11,23 @@ import type { EnvironmentRow } from "./store.ts";
 /** Of how many swaps processes may retire at once; more swaps than that end the oldest early. */
 const MAX_RETIRING = 2;
 
+/** A run of the reconciler of environments. */
+interface Run {
+  context: KindContext;
+  host: ServedHost;
+  environment: EnvironmentRow;
+  signal: AbortSignal;
+}
+
 /** Reconciles the present processes while those whose time is over end: a new release does not wait for that. */
 export async function besideRetired(
-  context: KindContext,
-  host: ServedHost,
-  environment: EnvironmentRow,
+  run: Run,
   reconcile: (present: ApplicationProcess[]) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const processes = await processesOf(context.db, environment.id);
+  const processes = await processesOf(run.context.db, run.environment.id);
   const over = processes.filter(isOverAmong(processes));
   const present = processes.filter((process) => !over.includes(process));
-  const [outcome, isEnding] = await both(reconcile(present), endRetired(context, host, environment, over));
+  const [outcome, isEnding] = await both(reconcile(present), endRetired(run, over));
   return isEnding ? beforeEnding(outcome) : outcome;
 }
 
@@ -34,12 +40,10 @@ function isOverAmong(processes: readonly ApplicationProcess[]): (process: Applic
 
 /** Ends processes, and removes releases that only they needed. @returns whether some of them still run. */
 async function endRetired(
-  context: KindContext,
-  host: ServedHost,
-  environment: EnvironmentRow,
+  { context, host, environment, signal }: Run,
   over: readonly ApplicationProcess[],
 ): Promise<boolean> {
-  const running = await endProcesses(context, host, over);
+  const running = await endProcesses(context, host, over, signal);
   if (running.length < over.length) await pruneReleases(context, host, environment);
   return running.length > 0;
 }

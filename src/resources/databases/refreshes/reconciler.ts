@@ -37,7 +37,7 @@ export function reconcileRefreshes(context: KindContext): Reconcile {
     const { refresh, stages } = cluster;
     const wanted = isUnderWay(refresh) ? refresh?.id : undefined;
     const useless = stages.filter((stage) => stage.id !== wanted);
-    await removeStages(context, driver, { id, stages: useless });
+    await removeStages(context, driver, { id, stages: useless }, signal);
     // While the clone takes over the data, its own run goes on.
     if (refresh?.state !== "building") return { result: { settled: true } };
     const stage = stages.find((each) => each.id === refresh.id);
@@ -51,9 +51,10 @@ export async function removeStages(
   { db }: Pick<KindContext, "db">,
   driver: Driver,
   { id: clusterId, stages }: Pick<DatabaseClusterRow, "id" | "stages">,
+  signal: AbortSignal,
 ): Promise<void> {
   for (const { id } of stages) {
-    await driver.remove(id);
+    await driver.remove(id, signal);
     await failpoint("refresh.removed");
     await db.begin((tx) => eraseSideInstance(tx, clusterId, id));
   }

@@ -34,7 +34,8 @@ export function reconcileReplicas(context: KindContext): Reconcile {
     if (found.status === "deleting") return { result: { settled: true } };
     const { driver } = hosts.of(found.hostId);
     const count = replicaCountOf(found);
-    await removeReplicas(context, driver, found.id, found.replicas.slice(count));
+    const unwanted = found.replicas.slice(count);
+    await removeReplicas(context, driver, { id, replicas: unwanted }, signal);
     const refusal = await placeMissing(context, found, count - found.replicas.length);
     const cluster = count === 0 ? null : await loadDatabaseCluster(db, id);
     const outcome = await ensurePresent(context, driver, cluster, signal);
@@ -76,12 +77,12 @@ async function ensurePresent(
 export async function removeReplicas(
   { db }: Pick<KindContext, "db">,
   driver: Driver,
-  clusterId: string,
-  replicas: readonly SideInstance[],
+  { id: clusterId, replicas }: Pick<DatabaseClusterRow, "id" | "replicas">,
+  signal: AbortSignal,
 ): Promise<void> {
   // The newest goes first, so that the addresses of the others stay the first of the list.
   for (const { id } of replicas.toReversed()) {
-    await driver.remove(id);
+    await driver.remove(id, signal);
     await failpoint("replica.removed");
     await db.begin((tx) => eraseReplica(tx, clusterId, id));
   }
