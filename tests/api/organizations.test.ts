@@ -82,6 +82,18 @@ describe("an organization", () => {
     expect(await remove(owner, id)).toEqual([204, undefined]);
   });
 
+  test("is deleted with the keys of requests that made its former resources", async () => {
+    const id = await makeOrganization("repeatable");
+    const { data } = (await owner.send("POST", "/caches", validCache, { "Idempotency-Key": "once" })).body;
+    await owner.send("DELETE", `/caches/${data.id}`);
+    await api.db.begin((tx) => eraseCache(tx, data.id));
+    const keys = async () =>
+      (await api.db`select from idempotency_keys where organization_id = ${id}`).length;
+    expect(await keys()).toBe(1);
+    expect(await remove(owner, id)).toEqual([204, undefined]);
+    expect(await keys()).toBe(0);
+  });
+
   test("stays while it has an application", async () => {
     const id = await makeOrganization("deploying");
     const made = await owner.send("POST", "/applications", { name: "Shop", region: "us-east-1" });

@@ -78,6 +78,11 @@ function conflict(message: string): ApiError {
 
 /** The activity, the events and the usage of the organization stay until they are too old. */
 async function deleteRows(tx: Transaction, id: string): Promise<void> {
+  // The store keeps a key for a day, also when nothing is left of what the request made.
+  await tx`
+    delete from idempotency_keys where (organization_id, key) in (
+      select organization_id, key from idempotency_keys
+      where organization_id = ${id} order by key for update)`;
   await tx`
     delete from quota_usage
     where owner in (select id from tokens where organization_id = ${id}) or owner = (
