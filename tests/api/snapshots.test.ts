@@ -186,6 +186,21 @@ describe.each(KINDS)("a snapshot of a $noun", ({ sleeper, noun, type, path }) =>
     await until("it is gone", async () => (await send(address)).status === 404);
     expect(api.archives.removed).toContain(kept);
   });
+
+  test("goes with its instance when the purge is asked for while that is being deleted", async () => {
+    const id = await instance(sleeper);
+    const { body } = await create(id);
+    const address = `${path}/${body.data.id}`;
+    await send(`${address}?wait=available`);
+    await send(`${sleeper.path}/${id}`, { method: "DELETE" });
+    for (const _time of [1, 2])
+      expect((await send(`${sleeper.path}/${id}?purge=true`, { method: "DELETE" })).status).toBe(204);
+    const asked = await api.db`select from audit where resource_id = ${id} and action = 'purge'`;
+    expect(asked).toHaveLength(1);
+    await erase(sleeper.kind, id);
+    await until("it is gone", async () => (await send(address)).status === 404);
+    expect(api.archives.removed).toContain(id);
+  });
 });
 
 /** What the reconciler of an instance does when nothing is left of it. */

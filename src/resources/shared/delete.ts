@@ -6,7 +6,8 @@ import { enqueue } from "../../reconciler/queue.ts";
 import type { Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import type { KindContext } from "../kind.ts";
-import { markArchiveDeleted, type ArchiveSource } from "./backups/archives.ts";
+import { findArchive, markArchiveDeleted, type ArchiveSource } from "./backups/archives.ts";
+import { purgeArchive } from "./backups/purge.ts";
 import { DEADLINE_SECONDS } from "./create.ts";
 import { recordRequest } from "./events/record.ts";
 import { INSTANCE_KINDS, type InstanceKind } from "./instance-kinds.ts";
@@ -31,7 +32,7 @@ interface InstanceDeletion<Row> {
 
 /**
  * Marks the organization's instance for deletion, in one transaction with the work item and the audit; a repeated call
- * changes nothing.
+ * changes nothing, unless it is the first that asks for the deletion of the backups.
  * @throws ApiError 404
  */
 export async function deleteInstance<Row>(
@@ -42,7 +43,12 @@ export async function deleteInstance<Row>(
   await db.begin(async (tx) => {
     const row = await lockRow(tx, kind, principal.organizationId, id);
     if (row === undefined) throw notFound(noun);
-    if (row.status === "deleting") return;
+    if (row.status === "deleting") {
+      // Only now is it said that the backups go as well.
+      const kept = archive?.isPurged ? await findArchive(tx, principal.organizationId, id) : undefined;
+      if (kept !== undefined) await purgeArchive(tx, { principal, requestId }, kept);
+      return;
+    }
     await tx`update ${tx.unsafe(INSTANCE_KINDS[kind].table)} set status = 'deleting' where id = ${id}`;
     await notify(tx, "status", id);
     await markParts?.(tx, id);

@@ -90,11 +90,15 @@ export async function markArchiveDeleted(
     where id = ${id}`;
 }
 
-/** Has the backups of a deleted instance be deleted as well. */
-export async function markArchivePurged(tx: Transaction, { id, hostId }: ArchiveRow): Promise<void> {
+/** Has the backups of a deleted instance be deleted as well. @returns whether nobody had asked for that before. */
+export async function markArchivePurged(
+  tx: Transaction,
+  { id, hostId }: Pick<ArchiveRow, "id" | "hostId">,
+): Promise<boolean> {
   // The work is locked first, as by the result of a run.
   await enqueueArchive(tx, { id, hostId });
-  await tx`update archives set is_purged = true where id = ${id}`;
+  const rows = await tx`update archives set is_purged = true where id = ${id} and not is_purged returning id`;
+  return rows.length > 0;
 }
 
 /** Has the reconciler look at the archive of an instance of which nothing is left; there need not be an archive. */

@@ -16,15 +16,8 @@ import {
   storeBackupsDocument,
   type ArchiveResource,
 } from "../backup-schema.ts";
-import { recordRequest } from "../events/record.ts";
-import { INSTANCE_KINDS } from "../instance-kinds.ts";
-import {
-  findArchive,
-  listArchives,
-  markArchivePurged,
-  type ArchiveRow,
-  type BackedUpKind,
-} from "./archives.ts";
+import { findArchive, listArchives, type ArchiveRow, type BackedUpKind } from "./archives.ts";
+import { purgeArchive } from "./purge.ts";
 import { renderBackups, renderSummary } from "./render.ts";
 
 /** How long a reader waits for a driver that does not answer. */
@@ -83,11 +76,7 @@ export function backupsOperations({ db, hosts }: KindContext, route: BackupsRout
         if (archive.deletedAt === null) {
           throw new ApiError(409, `The ${noun} exists. Delete it first, or delete single snapshots.`);
         }
-        if (archive.isPurged) return;
-        await markArchivePurged(tx, archive);
-        const resource = { type: INSTANCE_KINDS[kind].type, id, name: archive.source.name };
-        const event = { type: "changed" as const, resource, details: { fields: ["backups"] } };
-        await recordRequest(tx, { principal, requestId, action: "purge", kind, details: {}, event });
+        await purgeArchive(tx, { principal, requestId }, archive);
       });
       return {};
     },
