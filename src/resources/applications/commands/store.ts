@@ -174,12 +174,13 @@ export async function eraseCommand(db: Queryable, id: string): Promise<void> {
   await db`delete from commands where id = ${id} and finished_at is not null`;
 }
 
-/** Ends all commands of an environment that is being deleted. */
-export async function endCommandsOf(tx: Queryable, environmentId: string): Promise<void> {
-  await tx`
+/** Ends all commands of an environment that is being deleted, and notifies the requests that wait for them. */
+export async function endCommandsOf(tx: Transaction, environmentId: string): Promise<void> {
+  const rows = await tx<{ id: string }[]>`
     update commands
     set status = 'command.failure', failure_reason = 'The environment was deleted.', output = '', finished_at = now()
-    where environment_id = ${environmentId} and finished_at is null`;
+    where environment_id = ${environmentId} and finished_at is null returning id`;
+  for (const { id } of rows) await notify(tx, "status", id);
 }
 
 /** Whether a run is under way for a command of an environment. */

@@ -1,6 +1,7 @@
 // Ends a deployment, and lets the next deployment of its environment begin.
 import { storableText } from "../../../lib/storable.ts";
 import type { Transaction } from "../../../store/database.ts";
+import { notify } from "../../../store/notifications.ts";
 import { recordEvent } from "../../shared/events/record.ts";
 import { loadEnvironment } from "../environments/store.ts";
 import { enqueueDeployment, enqueueEnvironment } from "../work.ts";
@@ -31,6 +32,8 @@ export async function endDeployment(
   if (environment !== undefined && hasFailed(status)) await enqueueDeployment(tx, id, environment.hostId);
   if (!(await writeDeploymentStatus(tx, id, status, text))) return false;
   if (environment === undefined) return true;
+  // It is no longer being deployed to.
+  await notify(tx, "status", environmentId);
   const next = await openDeployment(tx, environmentId);
   if (next !== undefined) await enqueueDeployment(tx, next.id, environment.hostId);
   await enqueueEnvironment(tx, environment);

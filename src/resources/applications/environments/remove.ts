@@ -32,7 +32,7 @@ export async function removeEnvironment(
   await driver.removeRoute(id);
   for (const deployment of await openDeployments(db, id))
     await db.begin((tx) => endDeployment(tx, deployment, { status: "cancelled" }));
-  await endCommandsOf(db, id);
+  await db.begin((tx) => endCommandsOf(tx, id));
   // A run that is under way would order its build or its command after all was removed.
   if ((await isBeingDeployed(db, id)) || (await isRunningCommands(db, id)))
     return { result: { settled: false, retryMs: BUSY_MS, lastError: null } };
