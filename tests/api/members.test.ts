@@ -264,6 +264,20 @@ describe("an organization", () => {
     }
   });
 
+  test("has 500 members and invitations at most, of which expired invitations are none", async () => {
+    const { id } = (await owner.send("POST", "/organizations", { name: "Full house" })).body.data;
+    expect((await owner.send("PATCH", "/sessions/current", { organization_id: id })).status).toBe(200);
+    await api.db`
+      insert into invitations (id, organization_id, secret_hash, role, expires_at)
+      select 'invitation-' || n, ${id}, 'hash-' || n, 'viewer', now() + interval '1 day' from generate_series(1, 499) n`;
+    const status = async () => (await owner.send("POST", "/invitations", { role: "viewer" })).status;
+    expect(await status()).toBe(409);
+    await api.db`update invitations set expires_at = now() where organization_id = ${id}`;
+    expect(await status()).toBe(201);
+    const [home] = await api.db<{ id: string }[]>`select id from organizations where is_default`;
+    await owner.send("PATCH", "/sessions/current", { organization_id: home?.id });
+  });
+
   test("has a name of its own, and that of the operator stays the operator's under another name", async () => {
     expect((await owner.send("POST", "/organizations", { name: "default" })).status).toBe(422);
     const [home] = await api.db<{ id: string }[]>`select id from organizations where is_default`;

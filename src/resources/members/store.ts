@@ -57,7 +57,7 @@ export async function countOwners(tx: Transaction, organizationId: string): Prom
 export async function countPlaces(tx: Transaction, organizationId: string): Promise<number> {
   const [row] = await tx<{ n: number }[]>`
     select (select count(*) from members where organization_id = ${organizationId})::int
-         + (select count(*) from invitations where organization_id = ${organizationId})::int as n`;
+         + (select count(*) from invitations where organization_id = ${organizationId} and expires_at > now())::int as n`;
   return row?.n ?? 0;
 }
 
