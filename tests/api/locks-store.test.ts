@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { forgetResource, pruneOldKeys } from "../../src/api/operation/idempotency.ts";
 import type { Reading } from "../../src/contracts/readings.ts";
-import { enqueueArchive, eraseArchive } from "../../src/resources/shared/backups/archives.ts";
+import {
+  archiveKey,
+  enqueueArchive,
+  eraseArchive,
+  recordArchiveBytes,
+} from "../../src/resources/shared/backups/archives.ts";
 import { takeReadings } from "../../src/resources/shared/metrics/intake.ts";
 import { deleteMetricsOf } from "../../src/resources/shared/metrics/roll-up.ts";
 import type { Transaction } from "../../src/store/database.ts";
@@ -57,6 +62,22 @@ test("the backups of a deleted cache are purged while their archive is removed",
     async () => await api.request(`/api/caches/${id}/backups`, { method: "DELETE" }),
   );
   expect(answer?.status).toBe(204);
+});
+
+test("what the backups of an archive take is not recorded once that is being removed", async () => {
+  const id = `cache-${Bun.randomUUIDv7()}`;
+  await api.db`
+    insert into archives (id, organization_id, host_id, kind, source)
+    values (${id}, ${organizationId}, ${api.host.id}, 'caches', ${{ name: "gone" }}::jsonb)`;
+  await recordArchiveBytes(api.db, [{ id, storedBytes: 1 }]);
+  let done: Promise<void> | undefined;
+  await inTransaction(api.db, async (tx) => {
+    await eraseArchive(tx, id);
+    done = recordArchiveBytes(api.db, [{ id, storedBytes: 2 }]);
+    await untilSomebodyWaits(api.db);
+  });
+  await done;
+  expect(await api.db`select from allocations where resource_id = ${archiveKey(id)}`).toHaveLength(0);
 });
 
 async function insertOldKey(key: string, id: string): Promise<void> {

@@ -149,7 +149,7 @@ export async function eraseArchive(tx: Transaction, id: string): Promise<void> {
 
 /**
  * Records how many bytes archives take at one target, for the quotas of their organizations. Only rows that differ are
- * written.
+ * written, and none of an archive that is being removed.
  */
 export async function recordArchiveBytes(
   db: Database,
@@ -159,7 +159,7 @@ export async function recordArchiveBytes(
     insert into allocations (resource_id, organization_id, kind, memory_bytes, storage_bytes)
     select 'archive-' || a.id, a.organization_id, 'archives', 0, seen."storedBytes"
     from json_to_recordset(${JSON.stringify(bytes)}::text::json) as seen (id text, "storedBytes" bigint)
-    join archives a on a.id = seen.id order by a.organization_id, a.id
+    join archives a on a.id = seen.id order by a.organization_id, a.id for key share of a
     on conflict (resource_id) do update set storage_bytes = excluded.storage_bytes
     where allocations.storage_bytes <> excluded.storage_bytes`;
 }
