@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeDeep, VERY_DEEP } from "../../tests/support/deep-tree.ts";
 import { until } from "../../tests/support/pilvi/pilvi.ts";
 import { createLog } from "./log.ts";
 import { removeTrees, TreeRemover } from "./tree-removal.ts";
@@ -10,17 +11,6 @@ import { removeTrees, TreeRemover } from "./tree-removal.ts";
 let root: string;
 beforeEach(() => void (root = mkdtempSync(join(tmpdir(), "pilvi-trees-"))));
 afterEach(() => rmSync(root, { recursive: true, force: true }));
-
-/** More levels than a path can have. */
-const DEEP = 2_500;
-/** So many that Bun's own removal takes minutes, longer than a test may take. */
-const VERY_DEEP = 6_000;
-
-function makeDeep(path: string, levels = DEEP): void {
-  mkdirSync(path);
-  const script = `for (1..${levels}) { mkdir "d" or die; chdir "d" or die }`;
-  expect(Bun.spawnSync(["perl", "-e", script], { cwd: path }).exitCode).toBe(0);
-}
 
 test("a deep tree is deleted, files and links too, while what links lead to and absent trees are no matter", async () => {
   const [deep, file, link, kept] = ["deep", "file", "link", "kept"].map((name) => join(root, name));

@@ -164,7 +164,7 @@ async function restore(
   const totalBytes = plan.totalBytes + replayBytes;
   let doneBytes = 0;
   const onBytes = (bytes: number) => build.progress((doneBytes += bytes), totalBytes);
-  emptyFolders(build);
+  await emptyFolders(build);
   const stream = unbroken(() => keeper.read(archive, facts.id, signal), signal, nameOf(plan));
   await unpack(build, facts.format, stream, onBytes);
   await failpoint("host.restore.unpacked");
@@ -210,7 +210,7 @@ async function clone(parts: OriginParts, from: string, build: DataBuild): Promis
   const { id, signal } = build;
   let isLocalCopy = false;
   const take: TakeCopy = async (copy, interrupted) => {
-    emptyFolders(build);
+    await emptyFolders(build);
     isLocalCopy = copy.folder !== null;
     if (copy.folder !== null) return await copyFolder(build, copy.folder, interrupted);
     let doneBytes = 0;

@@ -1,8 +1,10 @@
-// The folders in which data is restored: programs that run over a customer's data cannot exchange them.
+// The folders in which data is restored: programs that run over a customer's data cannot exchange them, and they are
+// emptied whatever is in them.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeDeep, VERY_DEEP } from "../../../tests/support/deep-tree.ts";
 import { IS_ROOT } from "../../../tests/support/pilvi/program.ts";
 import { emptyFolders, type DataBuild } from "./unpack.ts";
 
@@ -18,10 +20,10 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test.if(IS_ROOT)(
   "the user of a restore writes to its data, and cannot put a link in the place of that",
-  () => {
+  async () => {
     const folder = join(root, "build");
     mkdirSync(folder, { mode: 0o700 });
-    emptyFolders({ folder, context: { account: ACCOUNT } } as DataBuild);
+    await emptyFolders({ folder, context: { account: ACCOUNT } } as DataBuild);
     const asUser = (...argv: string[]) => Bun.spawnSync(argv, { cwd: "/", ...ACCOUNT }).exitCode;
     for (const name of ["data", "work"]) {
       expect(asUser("/usr/bin/touch", join(folder, name, "file"))).toBe(0);
@@ -31,3 +33,11 @@ test.if(IS_ROOT)(
     expect(statSync(folder).uid).toBe(0);
   },
 );
+
+test("what an earlier attempt has left is deleted, however deep it is", async () => {
+  const folder = join(root, "build");
+  mkdirSync(join(folder, "data"), { recursive: true });
+  makeDeep(join(folder, "data", "deep"), VERY_DEEP);
+  await emptyFolders({ folder, context: { account: null } } as DataBuild);
+  expect(["data", "work"].map((name) => readdirSync(join(folder, name)))).toEqual([[], []]);
+});

@@ -17,6 +17,7 @@ import type { InstanceSpec } from "../../contracts/instance-spec.ts";
 import type { EngineBackup } from "../../engines/backup.ts";
 import type { Engine, EngineContext } from "../../engines/engine.ts";
 import { PublicError } from "../../lib/errors.ts";
+import { removeTrees } from "../../lib/tree-removal.ts";
 import { DISK_IS_FULL } from "../journal/instance-journal.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { complaintOf, runInBackground } from "./background-program.ts";
@@ -56,13 +57,11 @@ export function foldersOf({ folder }: DataBuild): { dataDir: string; workDir: st
  * Makes the folders of a build anew, for the user of the instance. That user passes through the folder that they are in, and
  * cannot write to it: a program of the restore, which runs over a customer's data, must not put a link in their place.
  */
-export function emptyFolders(build: DataBuild): void {
+export async function emptyFolders(build: DataBuild): Promise<void> {
   const { account } = build.context;
   const { dataDir, workDir } = foldersOf(build);
-  for (const path of [dataDir, workDir]) {
-    rmSync(path, { recursive: true, force: true });
-    mkdirSync(path, { mode: 0o700 });
-  }
+  await removeTrees([dataDir, workDir]);
+  for (const path of [dataDir, workDir]) mkdirSync(path, { mode: 0o700 });
   if (account === null) return;
   for (const path of [dataDir, workDir]) chownSync(path, account.uid, account.gid);
   chmodSync(build.folder, 0o711);

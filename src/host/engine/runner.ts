@@ -17,7 +17,7 @@ import type { EndOrder } from "./end-order.ts";
 import { Ending } from "./ending.ts";
 import { findEngine, howToStop, killEngine, startEngine, type EngineProcess } from "./engine-process.ts";
 import { trimLogs } from "../os/engine-logs.ts";
-import { ensureEngineFolders } from "../os/layout.ts";
+import { ensureEngineFolders, giveData } from "../os/layout.ts";
 import { readTail } from "./log-follower.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { untilReady } from "./readiness.ts";
@@ -116,6 +116,7 @@ export class Runner {
     this.#confinement.expected(runnable);
     if (this.#prepared !== context || isRebuildDue(folder)) {
       this.#prepared = null;
+      await giveData(folder, context.account);
       ensureEngineFolders(folder, context.account, socketGroupOf(context.spec));
       await emptyForRebuild(folder);
       await failpoint("host.ensure.folders");
@@ -183,8 +184,7 @@ export class Runner {
 
   /** The number of processes of the instance that the kernel has killed for lack of memory since its last stop. */
   oomKills(): number {
-    const { id, settings } = this.#parts;
-    return this.#journal.noteOomKills(oomKills(settings.cgroups, id));
+    return this.#journal.noteOomKills(oomKills(this.#parts.settings.cgroups, this.#parts.id));
   }
 
   /** Drops all that was chosen and prepared, because the instance is gone. */

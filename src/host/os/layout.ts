@@ -3,8 +3,8 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync } from "
 import { join } from "node:path";
 import type { Account, InstancePaths } from "../../engines/engine.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { chownTree } from "../../lib/files.ts";
 import { spreadFolders } from "../../lib/spread-folders.ts";
+import { giveContents } from "../../lib/tree-owner.ts";
 import { removeTrees } from "../../lib/tree-removal.ts";
 
 /** The paths of one instance. */
@@ -210,7 +210,6 @@ export function ensureEngineFolders(
   for (const path of [folder.conf, folder.data, folder.run, folder.tmp])
     mkdirSync(path, { recursive: true, mode: 0o700 });
   if (account === null) return;
-  giveData(folder.data, account);
   chownSync(folder.conf, 0, account.gid);
   chmodSync(folder.conf, 0o750);
   // An engine whose log the keeper reads has a group of its own for its data.
@@ -220,10 +219,16 @@ export function ensureEngineFolders(
   chmodSync(folder.run, 0o2710);
 }
 
-/** Gives data of an earlier Pilvi's user to this user, the folder last, so that the next host goes on after a kill. */
-function giveData(data: string, account: Account): void {
-  const { uid } = statSync(data);
-  if (uid !== account.uid && uid !== 0) chownTree(data, account);
+/**
+ * Gives what is in data of an earlier Pilvi's user to this user. The folder itself follows with the others, so that the
+ * next host goes on after a kill.
+ */
+export async function giveData(
+  { data }: Pick<InstanceFolder, "data">,
+  account: Account | null,
+): Promise<void> {
+  const { uid } = statSync(data, { throwIfNoEntry: false }) ?? { uid: 0 };
+  if (account !== null && uid !== account.uid && uid !== 0) await giveContents(data, account);
 }
 
 /** Deletes everything of an instance. The manifest goes last, so that the next host finishes after a kill. */

@@ -7,6 +7,7 @@ import type { InstalledEngine } from "../../engines/installed.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { chownTree } from "../../lib/files.ts";
+import { removeTrees } from "../../lib/tree-removal.ts";
 import { CUSTOMER_OOM_SCORE, setOomScore } from "../../lib/oom-score.ts";
 import { BUILD_ACCOUNT } from "../os/accounts.ts";
 import { buildUser, isBuildUserShared } from "./build-user.ts";
@@ -53,17 +54,16 @@ export async function ensureFirstData(
   const origin = originOf(spec);
   if (isThere(engine, paths.dataDir, origin)) return false;
   const folder = dirname(paths.dataDir);
-  for (const name of readdirSync(folder)) {
-    if (name.startsWith(WORK_DIR)) rmSync(join(folder, name), { recursive: true, force: true });
-  }
+  const former = readdirSync(folder).filter((name) => name.startsWith(WORK_DIR));
+  await removeTrees(former.map((name) => join(folder, name)));
   // A fresh name each time: a program that a killed host had started may still write to its own folder.
   const workDir = join(folder, `${WORK_DIR}${Bun.randomUUIDv7()}`);
   const built = join(workDir, "data");
   mkdirSync(workDir, { mode: 0o700 });
   if (origin !== null) {
-    await source.build(origin, engine, context, workDir).catch((error: unknown) => {
+    await source.build(origin, engine, context, workDir).catch(async (error: unknown) => {
       // What is half restored may fill the disk until the next attempt.
-      rmSync(workDir, { recursive: true, force: true });
+      await removeTrees([workDir]);
       throw error;
     });
   } else if (firstData !== undefined && !slots.take({ installed, firstData }, built)) {
@@ -73,7 +73,9 @@ export async function ensureFirstData(
   if (account !== null && origin === null) chownTree(built, account);
   await failpoint("slots.given");
   renameSync(built, paths.dataDir);
-  rmSync(workDir, { recursive: true, force: true });
+  // A restore may leave more than the empty folder of a build.
+  if (origin !== null) await removeTrees([workDir]);
+  else rmSync(workDir, { recursive: true, force: true });
   return origin === null;
 }
 

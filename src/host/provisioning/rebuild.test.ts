@@ -1,6 +1,8 @@
-// Data that is built anew while processes of the former engine are still there.
+// Data that is built anew while processes of the former engine are still there, and whatever is in it.
 import { afterAll, expect, test } from "bun:test";
 import { closeSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { makeDeep, VERY_DEEP } from "../../../tests/support/deep-tree.ts";
 import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
 import { ensureInstanceFolder, instanceFolder } from "../os/layout.ts";
 import { isLocked, takeLock } from "../os/locks.ts";
@@ -13,7 +15,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 test("a process that the former engine left behind writes nothing into the emptied data", async () => {
   ensureInstanceFolder(folder);
-  mkdirSync(folder.data);
+  mkdirSync(folder.data, { recursive: true });
   const fd = takeLock(folder.lock) ?? -1;
   // Each pass of the loop leaves another file, as a Postgres does that ends its recovery.
   const script = "while :; do : > label.$((number += 1)); done";
@@ -33,4 +35,13 @@ test("a process that the former engine left behind writes nothing into the empti
     left.kill("SIGKILL");
     await left.exited;
   }
+});
+
+test("data that is deep is deleted as well", async () => {
+  ensureInstanceFolder(folder);
+  mkdirSync(folder.data, { recursive: true });
+  makeDeep(join(folder.data, "deep"), VERY_DEEP);
+  markRebuild(folder);
+  await emptyForRebuild(folder);
+  expect(readdirSync(folder.data)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // Data that is to be built anew: a mark beside it, which outlives a killed host.
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { removeTrees } from "../../lib/tree-removal.ts";
 import type { InstanceFolder } from "../os/layout.ts";
 import { killHolders } from "../os/locks.ts";
 
@@ -23,7 +24,6 @@ export function isRebuildDue({ rebuild }: Folder): boolean {
 export async function emptyForRebuild(folder: Folder): Promise<void> {
   if (!isRebuildDue(folder)) return;
   await killHolders(folder.lock);
-  for (const name of readdirSync(folder.data))
-    rmSync(join(folder.data, name), { recursive: true, force: true });
+  await removeTrees(readdirSync(folder.data).map((name) => join(folder.data, name)));
   rmSync(folder.rebuild);
 }
