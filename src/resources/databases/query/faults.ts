@@ -20,6 +20,13 @@ export class StatementEnded extends PublicError {
   override name = "StatementEnded";
 }
 
+/** Several statements left a transaction open, which the engine rolls back at the end of the session. */
+export class OpenTransaction extends StatementEnded {
+  constructor() {
+    super("The SQL left a transaction open, which was rolled back.");
+  }
+}
+
 /** The cluster admitted no session: it is unreachable, or refused the login. */
 export class NoSession extends PublicError {
   override name = "NoSession";

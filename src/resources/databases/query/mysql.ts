@@ -1,6 +1,6 @@
 // Runs a statement at a MariaDB, by the text protocol, and reads its rows as they come: no client library bounds the
 // bytes of a row, which may have a gigabyte.
-import { ConnectionLost, StatementEnded } from "./faults.ts";
+import { ConnectionLost, OpenTransaction, StatementEnded } from "./faults.ts";
 import { MAX_NOTICES, MESSAGE_BYTES, READ_BYTES } from "./limits.ts";
 import { ERROR, logIntoMysql, OK, type MysqlConnection } from "./mysql-login.ts";
 import type { Payload } from "./mysql-payloads.ts";
@@ -19,14 +19,16 @@ const LOCAL_FILE = 0xfb;
 const END = 0xfe;
 /** A row that begins with the byte of an end is longer than any end. */
 const LONGEST_END_BYTES = 8;
+const IN_TRANSACTION = 0x0001;
 const MORE_RESULTS = 0x0008;
 /** Names are shorter; the bound is for a hostile engine. */
 const NAME_BYTES = 4_096;
 
-/** The counts at the end of a result. */
+/** The end of a result. */
 interface Ending {
   warnings: number;
   hasMore: boolean;
+  isInTransaction: boolean;
 }
 
 export class MysqlSession implements EngineSession {
@@ -61,10 +63,11 @@ export class MysqlSession implements EngineSession {
       await this.#simple("set session transaction read only");
       await this.#simple("start transaction read only");
     }
-    const { warnings, hasMore } = await this.#query(text, result);
+    const first = await this.#query(text, result);
     if (result.isTruncated) result.rowCount = null;
-    if (hasMore) await this.#skipFurtherResults(result);
-    else if (warnings > 0) await this.#takeWarnings(result);
+    const last = await this.#skipFurtherResults(first, result);
+    if (isScript === true && last.isInTransaction) throw new OpenTransaction();
+    if (!first.hasMore && first.warnings > 0) await this.#takeWarnings(result);
   }
 
   async cancel(): Promise<void> {
@@ -162,13 +165,15 @@ export class MysqlSession implements EngineSession {
   }
 
   /** A procedure may give several results; only the first is shown, but the procedure runs to its end. */
-  async #skipFurtherResults(result: Result): Promise<void> {
-    for (let hasMore = true; hasMore;) {
+  async #skipFurtherResults(first: Ending, result: Result): Promise<Ending> {
+    let last = first;
+    while (last.hasMore) {
       const further = new Result(0);
-      ({ hasMore } = await this.#readResult("", further));
+      last = await this.#readResult("", further);
       if (further.columns.length > 0)
         result.addNotice({ severity: "NOTE", code: "0", message: "A further result is not shown." });
     }
+    return last;
   }
 
   async #takeWarnings(result: Result): Promise<void> {
@@ -189,12 +194,20 @@ async function readOk(payload: Payload, result: Result): Promise<Ending> {
   const status = await payload.uint(2);
   const warnings = await payload.uint(2);
   await payload.skipRest();
-  return { warnings, hasMore: (status & MORE_RESULTS) !== 0 };
+  return endingOf(status, warnings);
 }
 
 async function readEnd(payload: Payload): Promise<Ending> {
   const warnings = await payload.uint(2);
   const status = await payload.uint(2);
   await payload.skipRest();
-  return { warnings, hasMore: (status & MORE_RESULTS) !== 0 };
+  return endingOf(status, warnings);
+}
+
+function endingOf(status: number, warnings: number): Ending {
+  return {
+    warnings,
+    hasMore: (status & MORE_RESULTS) !== 0,
+    isInTransaction: (status & IN_TRANSACTION) !== 0,
+  };
 }

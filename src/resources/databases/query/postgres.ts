@@ -1,6 +1,6 @@
 // Runs a statement at a Postgres. The extended protocol takes a single statement in a text and a bound on its rows, for
 // every statement that gives rows; no client library bounds the bytes of a row as well, which may have a gigabyte.
-import { StatementEnded } from "./faults.ts";
+import { OpenTransaction, StatementEnded } from "./faults.ts";
 import { READ_BYTES } from "./limits.ts";
 import { logIntoPostgres, openPostgresWire } from "./postgres-login.ts";
 import {
@@ -20,6 +20,8 @@ import type { EngineSession, Statement, StatementLogin } from "./session.ts";
 import type { Wire } from "./wire.ts";
 
 const NULL_CELL = -1;
+/** The status of a session outside of a transaction. */
+const IDLE = "I";
 const COPY_MESSAGES = new Set(["G", "H", "W"]);
 const NO_COPY = "COPY from and to a client does not work here. Use `pilvi databases psql`.";
 /** The bytes of a column's description after its name: table, attribute, type, size, modifier, format. */
@@ -56,7 +58,10 @@ export class PostgresSession implements EngineSession {
     const wire = this.#opened;
     wire.budget = READ_BYTES;
     // A text without parameters is one transaction, unless it begins its own.
-    if (isScript === true) return await this.#simple(text, result);
+    if (isScript === true) {
+      if ((await this.#simple(text, result)) !== IDLE) throw new OpenTransaction();
+      return;
+    }
     // After its first query no transaction can be made to write.
     if (isReadOnly) await this.#simple("begin read only; select 1", new Result(1));
     wire.write(parse(text));
@@ -154,20 +159,21 @@ export class PostgresSession implements EngineSession {
     }
   }
 
-  async #untilReady(result: Result): Promise<void> {
+  /** @returns the status of the session. */
+  async #untilReady(result: Result): Promise<string> {
     for (;;) {
       const header = await this.#next(result);
       if (COPY_MESSAGES.has(header.type)) throw new StatementEnded(NO_COPY);
+      if (header.type === "Z") return textOf(await readBody(this.#opened, header));
       if (header.type === "D") await this.#row(header, result);
       else await this.#opened.skip(header.length);
-      if (header.type === "Z") return;
     }
   }
 
-  /** Runs a text that may have several statements. */
-  async #simple(text: string, result: Result): Promise<void> {
+  /** Runs a text that may have several statements. @returns the status of the session. */
+  async #simple(text: string, result: Result): Promise<string> {
     this.#opened.write(message("Q", zeroEnded(text)));
-    await this.#untilReady(result);
+    return await this.#untilReady(result);
   }
 }
 
