@@ -216,16 +216,18 @@ export class Archives {
     await this.finishDeletion(id);
   }
 
-  /** Deletes all objects of an archive that was marked; the mark goes last. */
+  /** Deletes all objects of an archive that was marked. The mark stays while a target is away, which may have more. */
   async finishDeletion(id: string): Promise<void> {
     const mark = deletionObject(id);
-    const objects = await this.#store.list(archivePrefix(id));
+    const prefix = archivePrefix(id);
+    const objects = await this.#store.list(prefix);
     const { first = [], later = [] } = Object.groupBy(
       objects.map(({ name }) => name).filter((name) => name !== mark),
       (name) => (SAYS_COMPLETE.test(name) ? "first" : "later"),
     );
-    for (const names of [first, later, [mark]])
+    for (const names of [first, later])
       await forEachLimited(names, DELETES_AT_ONCE, (name) => this.#store.delete(name));
+    if (await this.#store.hasNothingBut(mark, prefix)) await this.#store.delete(mark);
   }
 
   /** Whether a backup is being made. */

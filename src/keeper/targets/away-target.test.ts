@@ -4,7 +4,7 @@ import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { Announcement } from "../../contracts/keeper.ts";
 import { segmentName } from "../log/segment.ts";
 import type { Keeper } from "../keeper.ts";
-import { facts, freshFolder, keeperIn, removeFolder } from "../test-support.ts";
+import { facts, freshFolder, keeperIn, removeFolder, storeBackup } from "../test-support.ts";
 import { MemoryTarget } from "./test-target.ts";
 
 const ID = "database-1";
@@ -94,4 +94,22 @@ test("segments of a target that is back are planned with and read", async () => 
   await keeper.review();
   expect(keeper.archives.state(ID)?.log?.gaps).toEqual([]);
   expect((await keeper.archives.segment(ID, segment(2))).length).toBe(BYTES.length);
+});
+
+test("an archive that is deleted while a target is away does not come back with what that target alone has", async () => {
+  await start();
+  await storeBackup(keeper, ID, "one", BYTES);
+  targets[0].failing = /backups\/two/;
+  await storeBackup(keeper, ID, "two", BYTES);
+  await until("the first target is used again", () => keeper.store.targets[0]?.isUsable === true);
+  targets[1].isAway = true;
+  targets[0].failing = null;
+  await keeper.archives.delete(ID);
+  targets[1].isAway = false;
+  await until("nothing of it is at either target", async () => {
+    await keeper.store.tend();
+    await keeper.review();
+    return targets.every(({ objects }) => ![...objects.keys()].some((name) => name.includes(ID)));
+  });
+  expect(keeper.archives.ids()).toEqual([]);
 });

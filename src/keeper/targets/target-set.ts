@@ -135,6 +135,14 @@ export class TargetSet implements ObjectStore {
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** Whether every target answers, and has no other object whose name begins with the prefix. */
+  async hasNothingBut(name: string, prefix: string): Promise<boolean> {
+    const listings = await Promise.all(
+      this.targets.map(async (kept) => await kept.list(prefix).catch(() => null)),
+    );
+    return listings.every((found) => found?.every((object) => object.name === name) === true);
+  }
+
   /**
    * An unreachable target deletes the object when it is back. A target that lacks the object's replacement deletes it
    * after getting that.
