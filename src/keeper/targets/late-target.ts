@@ -3,8 +3,11 @@ import { folderOf } from "../names.ts";
 import type { StoredObject } from "../object-store.ts";
 import type { Target } from "./target.ts";
 
-/** Parts of the newest segment of a log, and how far the log is stored. */
-const LATE = /\.partial(?:\.|$)|\/watermark\.json$/;
+/**
+ * Parts of the newest segment of a log, and how far the log is stored. The last part of a file does not wait, since the
+ * engine may delete the file as soon as the next one is shipped.
+ */
+const LATE = /\.partial(?:\.(?!FFFFFFFF\.)|$)|\/watermark\.json$/;
 const WATERMARK = "watermark.json";
 
 /** Objects that wait, by their names, in the order in which they were written: a watermark comes after its segment. */
