@@ -78,6 +78,14 @@ describe("a bucket", () => {
     expect([server.objects.size, server.mostAtOnce <= 8]).toEqual([50, true]);
   });
 
+  test("gives an object back whose bytes take longer on a slow line than a request without bytes may", async () => {
+    const bytes = bytesOf(512_000);
+    const slow = target({ timeoutMs: 2_000 });
+    await slow.write(NAME, bytes);
+    server.pieceMs = 400;
+    expect(Buffer.compare(await slow.read(NAME), bytes)).toBe(0);
+  });
+
   test("refuses a name that leads elsewhere", async () => {
     for (const name of ["../other", "a//b", "/a", "a/./b", "a?b", ""])
       expect(await faultOf(target().write(name, bytesOf(1)))).toMatchObject({
@@ -88,8 +96,8 @@ describe("a bucket", () => {
 });
 
 describe("a failing bucket", () => {
-  test.each(["fails", "hangs"] as const)("that %s for a moment is asked again", async (fault) => {
-    const failing = target({ timeoutMs: fault === "hangs" ? 1_000 : 30_000 });
+  test.each(["fails", "hangs", "stalls"] as const)("that %s for a moment is asked again", async (fault) => {
+    const failing = target({ timeoutMs: fault === "fails" ? 30_000 : 1_000 });
     await failing.write(NAME, bytesOf(10));
     Object.assign(server, { fault, faultCount: 2 });
     expect(await failing.read(NAME)).toHaveLength(10);

@@ -13,7 +13,7 @@ const MAX_REQUESTS = 8;
 const MAX_REQUESTS_OF_ONE = 3;
 const ATTEMPTS = 4;
 const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [200, 5_000];
-/** A request may take this long, and longer by its bytes on a slow line. */
+/** A request may take this long, and longer by the bytes that it sends or gets on a slow line. */
 const TIMEOUT_MS = 30_000;
 const SLOWEST_BYTES_PER_MS = 64;
 const PRESIGNED_SECONDS = 3_600;
@@ -122,15 +122,20 @@ export class S3Target implements Target {
     checkName(name);
     return await this.#repeatedly(name, async () => {
       const url = this.#client.presign(this.#prefix + name, { method, expiresIn: PRESIGNED_SECONDS });
-      const response = await fetch(url, {
-        method,
-        signal: AbortSignal.timeout(this.#timing.timeoutMs + (body?.length ?? 0) / SLOWEST_BYTES_PER_MS),
-        ...(body !== undefined && { body: new Uint8Array(body) }),
-      });
-      if (response.ok) return await bodyOf(response, name);
-      const code = codeIn(await response.text());
-      if (response.status === 404 && code !== "NoSuchBucket") throw new MissingObject(name);
-      throw new S3Refusal(response.status, code);
+      const deadline = new Deadline(this.#timing.timeoutMs, body?.length ?? 0);
+      try {
+        const response = await fetch(url, {
+          method,
+          signal: deadline.signal,
+          ...(body !== undefined && { body: new Uint8Array(body) }),
+        });
+        if (response.ok) return await bodyOf(response, name, deadline);
+        const code = codeIn(await response.text());
+        if (response.status === 404 && code !== "NoSuchBucket") throw new MissingObject(name);
+        throw new S3Refusal(response.status, code);
+      } finally {
+        deadline.end();
+      }
     });
   }
 
@@ -149,13 +154,49 @@ export class S3Target implements Target {
   }
 }
 
+/** Ends a request that is without an answer for too long, or whose answer comes slower than on the slowest line. */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #timer: ReturnType<typeof setTimeout>;
+  /** Half of what the slowest line has in that time, since its speed varies. */
+  readonly #stepBytes: number;
+  #bytes = 0;
+
+  /** @param sentBytes of the request. */
+  constructor(timeoutMs: number, sentBytes: number) {
+    this.#stepBytes = (timeoutMs * SLOWEST_BYTES_PER_MS) / 2;
+    const late = new DOMException("The operation timed out.", "TimeoutError");
+    this.#timer = setTimeout(
+      () => this.#controller.abort(late),
+      timeoutMs + sentBytes / SLOWEST_BYTES_PER_MS,
+    );
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** So many bytes of the answer have come. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes < this.#stepBytes) return;
+    this.#bytes = 0;
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
 /** The body of an answer, which is read only as far as an object can reach. */
-async function bodyOf(response: Response, name: string): Promise<Uint8Array> {
+async function bodyOf(response: Response, name: string, deadline: Deadline): Promise<Uint8Array> {
   const maxBytes = MAX_PLAIN_BYTES + MAX_ENVELOPE_BYTES;
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.length;
+    deadline.add(chunk.length);
     if (length > maxBytes) throw new DamagedObject(name, "it is too large");
     chunks.push(chunk);
   }

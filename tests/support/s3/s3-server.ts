@@ -5,7 +5,10 @@ import { isSigned, type Credentials } from "./signature.ts";
 const MAX_KEYS = 1_000;
 
 /** What the server does in place of an answer. */
-export type S3Fault = "fails" | "denies" | "hangs";
+export type S3Fault = "fails" | "denies" | "hangs" | "stalls";
+
+/** The pieces in which a slow line brings an object. */
+const PIECES = 8;
 
 export class S3Server {
   readonly bucket = "backups";
@@ -19,6 +22,8 @@ export class S3Server {
   faultCount = Number.POSITIVE_INFINITY;
   /** Called before a write of an object, which waits for the promise: storage is slow for some objects only. */
   holdUp: (key: string) => Promise<void> | undefined = () => undefined;
+  /** How long the line takes for an eighth of an object that is read. */
+  pieceMs = 0;
   /** The most requests that were under way together. */
   mostAtOnce = 0;
   #atOnce = 0;
@@ -75,12 +80,15 @@ export class S3Server {
     if (request.method === "DELETE") this.objects.delete(key);
     if (request.method !== "GET") return new Response(null, { status: request.method === "PUT" ? 200 : 204 });
     const object = this.objects.get(key);
-    return object === undefined ? refusal(404, "NoSuchKey") : new Response(new Uint8Array(object));
+    if (object === undefined) return refusal(404, "NoSuchKey");
+    return new Response(this.pieceMs === 0 ? new Uint8Array(object) : slowly(object, this.pieceMs));
   }
 
   async #faulty(fault: S3Fault, request: Request): Promise<Response> {
     if (fault === "fails") return refusal(503, "SlowDown");
     if (fault === "denies") return refusal(403, "AccessDenied");
+    if (fault === "stalls")
+      return new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) }));
     await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
     return new Response(null, { status: 500 });
   }
@@ -98,6 +106,19 @@ export class S3Server {
 <ListBucketResult><Name>${this.bucket}</Name><Prefix>${prefix}</Prefix><KeyCount>${contents.length}</KeyCount><MaxKeys>${count}</MaxKeys><IsTruncated>${keys.length > count}</IsTruncated>${contents.join("")}</ListBucketResult>`;
     return new Response(text, { headers: { "content-type": "application/xml" } });
   }
+}
+
+function slowly(object: Uint8Array, pieceMs: number): ReadableStream<Uint8Array> {
+  const pieceBytes = Math.ceil(object.length / PIECES);
+  let at = 0;
+  return new ReadableStream({
+    pull: async (body) => {
+      await Bun.sleep(pieceMs);
+      body.enqueue(object.slice(at, at + pieceBytes));
+      at += pieceBytes;
+      if (at >= object.length) body.close();
+    },
+  });
 }
 
 function refusal(status: number, code: string): Response {
