@@ -101,8 +101,8 @@ export function readBuild(folder: BuildFolder): BuildFile | null {
 }
 
 /**
- * Notes the state of a build; a power cut may undo it, after which the build counts as interrupted all the same. The
- * values of an ended build have no use any more, so its file has none.
+ * Notes the state of a build, which a power cut may undo: a build that has begun may wait again. The values of an ended
+ * build have no use any more, so its file has none.
  */
 export function noteBuild(folder: BuildFolder, { build, spec }: BuildFile): void {
   const kept = build.endedAt === null ? spec : { ...spec, variables: {}, secrets: [], steps: [] };

@@ -10,6 +10,7 @@ import { appPlace, confPlace, type RuntimeSources } from "../../engines/runtimes
 import type { Sandbox } from "../../engines/sandbox/sandbox.ts";
 import { publicMessageOf } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { keepFile } from "../../lib/files.ts";
 import type { Log } from "../../lib/log.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import { dissolve, oomKills } from "../os/cgroup.ts";
@@ -126,6 +127,8 @@ export class BuildRun {
     this.#disk.begin();
     try {
       this.#change({ state: "running", startedAt: new Date().toISOString() });
+      // After a power cut, a build may run anew, but commands in a release may not.
+      if (this.#spec.release !== undefined) await keepFile(this.#folder.file);
       await failpoint("host.build.begun");
       await this.#runSteps();
       await this.#end({ state: "succeeded" });
