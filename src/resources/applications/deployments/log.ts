@@ -3,7 +3,7 @@ import type { Build, BuildLogLine, BuildStep } from "../../../contracts/builds.t
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { deployCommandId } from "./deploy-command.ts";
-import type { DeploymentLog } from "./schema.ts";
+import { isEnd, type DeploymentLog } from "./schema.ts";
 import type { DeploymentRow, RolloutStep } from "./store.ts";
 
 /** How long logs are kept. */
@@ -76,8 +76,17 @@ export function notesText({ plan }: Pick<DeploymentRow, "plan">): string {
   return (plan?.notes ?? []).map((note) => `Note: ${note}\n`).join("");
 }
 
+/** The status of a step whose end was not noted, by the state of its build. */
+const WITHOUT_END: Record<Build["state"], Step["status"]> = {
+  queued: "running",
+  running: "running",
+  succeeded: "finished",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+
 function statusOf({ endedAt, exitCode }: BuildStep, { state }: Build): Step["status"] {
-  if (endedAt === null) return state === "cancelled" ? "cancelled" : "running";
+  if (endedAt === null) return WITHOUT_END[state];
   if (exitCode === 0) return "finished";
   return exitCode === null && state === "cancelled" ? "cancelled" : "failed";
 }
@@ -98,10 +107,20 @@ function textOf(lines: readonly BuildLogLine[]): string {
 
 function rolloutStep(
   deployment: DeploymentRow,
-  { startedAt, durationMs, ...step }: RolloutStep,
+  { startedAt, durationMs, status, ...step }: RolloutStep,
   output: string | undefined,
 ): Step {
-  return { ...step, ...(output !== undefined && { output }), ...timesOf(deployment, startedAt, durationMs) };
+  return {
+    ...step,
+    status: status === "running" && isEnd(deployment.status) ? endedStatus(deployment) : status,
+    ...(output !== undefined && { output }),
+    ...timesOf(deployment, startedAt, durationMs),
+  };
+}
+
+/** The end of a step whose deployment ended first. */
+function endedStatus({ status }: DeploymentRow): Step["status"] {
+  return status === "cancelled" ? "cancelled" : "failed";
 }
 
 /** The time since the beginning of the deployment, as `00:00:35`, and the duration. */
