@@ -4,7 +4,9 @@ import { safeIdSchema } from "./safe-id.ts";
 
 /** The most characters of a command, and of all names and values of the variables together. */
 const [MAX_COMMAND, MAX_VARIABLES_TEXT] = [8_192, 256 * 1024];
-const MAX_VARIABLES = 512;
+
+/** The most variables: the 500 of a customer's, and those of Pilvi, of frameworks and of all that is attached. */
+export const MAX_VARIABLES = 640;
 
 /** A path inside a release, without a step out of it. */
 const innerPath = z

@@ -1,6 +1,12 @@
 // Builds and releases: a build turns a source into a release, which applications run; or it runs commands in a release.
 import * as z from "zod/mini";
-import { isolationSchema, reachesSchema, runtimeSchema, variablesSchema } from "./application.ts";
+import {
+  isolationSchema,
+  MAX_VARIABLES,
+  reachesSchema,
+  runtimeSchema,
+  variablesSchema,
+} from "./application.ts";
 import { safeIdSchema } from "./safe-id.ts";
 
 /** The version of the files of a build and of a release. */
@@ -45,7 +51,7 @@ export const buildSpecSchema = z.strictObject({
    */
   served: z.exactOptional(z.string().check(z.minLength(1), z.maxLength(2_000), z.regex(/^(?!\/)[^\0]+$/))),
   /** Names of the variables whose values do not appear in the log. */
-  secrets: z.array(z.string()).check(z.maxLength(512)),
+  secrets: z.array(z.string()).check(z.maxLength(MAX_VARIABLES)),
   /** None when left out. */
   reaches: z.exactOptional(reachesSchema),
   memoryBytes: positive,
