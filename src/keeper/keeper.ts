@@ -8,7 +8,7 @@ import { Archives } from "./archives/archives.ts";
 import { Garbage } from "./archives/garbage.ts";
 import { loadContents, type Contents } from "./archives/loading.ts";
 import { LogShipper, type LogListing } from "./log/shipper.ts";
-import { logPrefix } from "./names.ts";
+import { ARCHIVES, logPrefix } from "./names.ts";
 import { WrongKey } from "./object-store.ts";
 import { BackupStore } from "./backups/backup-store.ts";
 import { checkTargets } from "./check.ts";
@@ -22,6 +22,8 @@ import { Throttle } from "./targets/throttle.ts";
 /** What a lost disk may take of a log that is being written. */
 const PASS_INTERVAL_MS = 1_000;
 const REVIEW_INTERVAL_MS = 600_000;
+/** How soon the keeper learns what a target has that was away at the start. */
+const LATE_TARGET_INTERVAL_MS = 10_000;
 const LOADS_AT_ONCE = 8;
 const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [500, 10_000];
 /** How long a request waits for the targets to be read after a start. */
@@ -41,6 +43,7 @@ export interface KeeperOptions {
   partBytes?: number;
   leftoverMs?: number;
   passIntervalMs?: number;
+  lateTargetIntervalMs?: number;
   loadingTimeoutMs?: number;
 }
 
@@ -53,15 +56,19 @@ export class Keeper {
   readonly #throttle: Throttle;
   readonly #log: Log;
   readonly #loadingTimeoutMs: number;
+  readonly #lateTargetIntervalMs: number;
   /** The targets that answered when the logs were read last. */
   #answering: ReadonlySet<KeptTarget> = new Set();
   readonly #loaded = Promise.withResolvers<void>();
   #timer: ReturnType<typeof setInterval> | undefined;
+  #lateTargetTimer: ReturnType<typeof setInterval> | undefined;
+  #isReadingLate = false;
   #isClosed = false;
 
   constructor({ targets, notesDir, key, bytesPerSecond, log, ...timing }: KeeperOptions) {
     this.#log = log;
     this.#loadingTimeoutMs = timing.loadingTimeoutMs ?? LOADING_TIMEOUT_MS;
+    this.#lateTargetIntervalMs = timing.lateTargetIntervalMs ?? LATE_TARGET_INTERVAL_MS;
     this.#throttle = new Throttle(bytesPerSecond);
     this.store = new TargetSet(targets, {
       notesDir,
@@ -104,6 +111,7 @@ export class Keeper {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    clearInterval(this.#lateTargetTimer);
     await this.#logs.stop();
     await this.store.close();
   }
@@ -115,6 +123,7 @@ export class Keeper {
         this.#loaded.resolve();
         this.#logs.start();
         this.#timer = setInterval(() => void this.review(), REVIEW_INTERVAL_MS);
+        this.#lateTargetTimer = setInterval(() => void this.#readLate(), this.#lateTargetIntervalMs);
         await this.store.tend();
         await this.review();
         return;
@@ -130,10 +139,11 @@ export class Keeper {
     const listing = this.#logs.beginListing();
     try {
       const { deletions } = this.archives;
-      const contents = await loadContents(this.store, this.#backups);
+      const { objects, answering } = await this.store.listing(ARCHIVES);
+      const contents = await loadContents(objects, this.store, this.#backups);
       if (this.archives.deletions !== deletions) return contents;
-      this.archives.take(contents);
-      await this.#loadLogs(contents, listing);
+      this.archives.take(contents, answering);
+      await this.#loadLogs(contents, listing, new Set(answering));
       return contents;
     } finally {
       listing.end();
@@ -141,8 +151,11 @@ export class Keeper {
   }
 
   /** Takes over what the logs have at the targets. A log that cannot be read says so in its own requests. */
-  async #loadLogs({ logs }: Pick<Contents, "logs">, listing: LogListing): Promise<void> {
-    const answering = new Set(this.store.targets.filter(({ lastError }) => lastError === null));
+  async #loadLogs(
+    { logs }: Pick<Contents, "logs">,
+    listing: LogListing,
+    answering: ReadonlySet<KeptTarget>,
+  ): Promise<void> {
     const isTargetBack = [...answering].some((kept) => !this.#answering.has(kept));
     await forEachLimited(logs, LOADS_AT_ONCE, async ([id, names]) => {
       // Requests go on, and one may have deleted the archive.
@@ -152,6 +165,15 @@ export class Keeper {
         .catch((error: unknown) => this.#log.error({ error, archive: id }, "a log cannot be read"));
     });
     this.#answering = answering;
+  }
+
+  /** Retention waits for targets that were away at the start, so they are read when they answer. */
+  async #readLate(): Promise<void> {
+    const isBack = this.store.targets.some(({ isRead, lastError }) => !isRead && lastError === null);
+    if (!isBack || this.#isReadingLate) return;
+    this.#isReadingLate = true;
+    await this.review();
+    this.#isReadingLate = false;
   }
 
   /** Learns what targets have that were away, and deletes what killed keepers left. It runs by itself as well. */

@@ -1,8 +1,10 @@
 // Snapshots of database clusters and caches: made, read, listed and deleted, by request and by schedule.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { PublicError } from "../../src/lib/errors.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { ARCHIVES, enqueueArchiveOf } from "../../src/resources/shared/backups/archives.ts";
 import { validDatabase, type TestApi } from "../support/api/api.ts";
-import { startArchivingApi, type ArchivingApi } from "../support/api/archives.ts";
+import { backupInfo, emptyState, startArchivingApi, type ArchivingApi } from "../support/api/archives.ts";
 import { documentOf, expectDocumented } from "../support/api/openapi.ts";
 import { becomes, make, SLEEPERS } from "../support/api/resources-api.ts";
 import { until } from "../support/pilvi/pilvi.ts";
@@ -218,13 +220,15 @@ describe("scheduled snapshots of a database cluster", () => {
   const PATH = "/api/databases/clusters";
   const snapshotsOf = async (id: string) =>
     (await send(`${PATH}/${id}/snapshots`)).body.data as unknown as Snapshot[];
-
-  test("begin when the retention is turned on, and cannot be deleted while the log is kept", async () => {
-    const id = await scheduled({ retention_days: 7 });
+  const firstIsMade = async (id: string) =>
     await until(
       "the first is made",
       async () => (await snapshotsOf(id))[0]?.attributes.status === "available",
     );
+
+  test("begin when the retention is turned on, and cannot be deleted while the log is kept", async () => {
+    const id = await scheduled({ retention_days: 7 });
+    await firstIsMade(id);
     const [first] = await snapshotsOf(id);
     expect(first?.attributes).toMatchObject({ type: "scheduled", name: null, pitr_enabled: true });
     const refused = await send(`/api/database-snapshots/${first?.id}`, { method: "DELETE" });
@@ -238,10 +242,7 @@ describe("scheduled snapshots of a database cluster", () => {
 
   test("are kept for the retention, beside those that somebody asked for", async () => {
     const id = await scheduled({ retention_days: 3 });
-    await until(
-      "the first is made",
-      async () => (await snapshotsOf(id))[0]?.attributes.status === "available",
-    );
+    await firstIsMade(id);
     const { body } = await send(`${PATH}/${id}/snapshots`, { json: { name: "mine" } });
     await until("it is kept", () =>
       api.archives.retentions.some(({ keepBackups }) => keepBackups.includes(body.data.id)),
@@ -251,12 +252,28 @@ describe("scheduled snapshots of a database cluster", () => {
     expect(Date.now() - Date.parse(kept?.keepFrom ?? "")).toBeGreaterThanOrEqual(3 * 86_400_000);
   });
 
+  test("stay while the archive may have backups that it does not show", async () => {
+    const id = await scheduled({ retention_days: 3 });
+    await firstIsMade(id);
+    const [first] = await snapshotsOf(id);
+    const backups = [backupInfo(id, newId("snapshot"), new Date())];
+    const isLookedAtWith = async (lastError: string | null) => {
+      api.archives.states.set(id, { ...emptyState(id), backups, lastError });
+      await api.db.begin((tx) => enqueueArchiveOf(tx, id));
+      await until("the archive was looked at", async () => {
+        const open = await api.db`
+          select from work where kind = ${ARCHIVES} and id like ${`%${id}`} and (owner is not null or run_at <= now())`;
+        return open.length === 0;
+      });
+      return (await snapshotsOf(id)).some((snapshot) => snapshot.id === first?.id);
+    };
+    expect(await isLookedAtWith("A backup target is away.")).toBe(true);
+    expect(await isLookedAtWith(null)).toBe(false);
+  });
+
   test("of a MySQL are taken daily where it was asked for", async () => {
     const id = await scheduled({ uses_scheduled_snapshots: true, retention_days: 2 }, "platform_mysql");
-    await until(
-      "the first is made",
-      async () => (await snapshotsOf(id))[0]?.attributes.status === "available",
-    );
+    await firstIsMade(id);
     expect(await snapshotsOf(id)).toHaveLength(1);
     const { body } = await send(`${PATH}/${id}`);
     expect(body.data.attributes).toMatchObject({ supports_pitr: "false", earliest_restore_time: "" });

@@ -27,3 +27,13 @@ export function emptyArchive(id: string): Archive {
     lastError: null,
   };
 }
+
+/** Takes over what a listing shows of an archive; backups that are known stay. */
+export function takeOver(known: Archive, listed: Archive): void {
+  known.engine ??= listed.engine;
+  known.damage = listed.damage;
+  known.damaged.clear();
+  for (const backup of listed.damaged) known.damaged.add(backup);
+  known.storedBytes = listed.storedBytes;
+  for (const [backup, info] of listed.backups) known.backups.set(backup, info);
+}

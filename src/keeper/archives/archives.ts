@@ -23,8 +23,9 @@ import type { LogShipper } from "../log/shipper.ts";
 import { archiveObject, archivePrefix, backupObject, deletionObject } from "../names.ts";
 import { DamagedObject, MissingObject } from "../object-store.ts";
 import { ClientGone } from "../request-stream.ts";
+import type { KeptTarget } from "../targets/kept-target.ts";
 import type { TargetSet } from "../targets/target-set.ts";
-import { emptyArchive, type Archive } from "./archive.ts";
+import { emptyArchive, takeOver, type Archive } from "./archive.ts";
 import { encodeEngine, sumOf, type Contents } from "./loading.ts";
 
 const DELETES_AT_ONCE = 4;
@@ -60,20 +61,22 @@ export class Archives {
     return this.#deletions;
   }
 
-  /** Takes over what the targets have; what is known stays as it is. */
-  take({ archives }: Pick<Contents, "archives">): void {
+  /** Why there may be backups that the keeper does not know; null when it has read all targets since its start. */
+  get #unread(): string | null {
+    const kept = this.#store.targets.find(({ isRead }) => !isRead);
+    return kept === undefined ? null : `The backup target ${kept.target.name} has not been read yet.`;
+  }
+
+  /** Takes over what targets have; what is known stays as it is. */
+  take({ archives }: Pick<Contents, "archives">, targets: KeptTarget[]): void {
     for (const [id, archive] of archives) {
       const known = this.#archives.get(id);
       if (known === undefined) this.#archives.set(id, archive);
-      else {
-        known.engine ??= archive.engine;
-        known.damage = archive.damage;
-        known.damaged.clear();
-        for (const backup of archive.damaged) known.damaged.add(backup);
-        known.storedBytes = archive.storedBytes;
-        for (const [backup, info] of archive.backups) known.backups.set(backup, info);
-      }
+      else takeOver(known, archive);
     }
+    if (this.#unread === null) return;
+    for (const kept of targets) kept.isRead = true;
+    for (const archive of this.states()) this.#send({ type: "archive", archive });
   }
 
   ids(): string[] {
@@ -159,9 +162,10 @@ export class Archives {
     return await this.#logs.logOf(id).read(name, [...(this.#archives.get(id)?.backups.values() ?? [])]);
   }
 
-  /** Deletes what need not be kept, and no planned restore reads. */
+  /** Deletes what need not be kept, and no planned restore reads: nothing before all targets were read. */
   async retain(id: string, retention: Retention): Promise<Retained> {
     return await this.#change(id, async (archive) => {
+      if (this.#unread !== null) return { deletedBackups: [], deletedSegments: 0 };
       const log = this.#logs.logOf(id);
       const deletable = await log.releasable([...archive.backups.values()], retention);
       for (const backup of deletable.backups) await this.#deleteBackup(archive, backup);
@@ -241,7 +245,8 @@ export class Archives {
    * @returns whether it was deleted.
    */
   async deleteLeftover(id: string, backup: string): Promise<boolean> {
-    if (this.#store.lastError !== null || this.#archives.get(id)?.backups.has(backup) === true) return false;
+    if ((this.#store.lastError ?? this.#unread) !== null) return false;
+    if (this.#archives.get(id)?.backups.has(backup) === true) return false;
     const isDeleted = await this.#backups.deleteLeftover(id, backup);
     if (isDeleted)
       this.#log.info({ object: backupObject(id, backup) }, "what was left of a backup was deleted");
@@ -282,7 +287,7 @@ export class Archives {
       backups: byCompletion([...backups.values()]),
       log: log.state([...backups.values()]),
       storedBytes,
-      lastError: lastError ?? log.lastError ?? damage ?? this.#store.lastError,
+      lastError: lastError ?? log.lastError ?? damage ?? this.#store.lastError ?? this.#unread,
     };
   }
 

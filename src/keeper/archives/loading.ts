@@ -4,7 +4,7 @@ import { announcementSchema, archiveIdSchema, backupIdSchema } from "../../contr
 import { forEachLimited } from "../../lib/for-each-limited.ts";
 import type { BackupStore } from "../backups/backup-store.ts";
 import { encodeJson, readJsonObject } from "../backups/stream-object.ts";
-import { archiveObject, ARCHIVES, backupObject, deletionObject, logPrefix, ownerOf } from "../names.ts";
+import { archiveObject, backupObject, deletionObject, logPrefix, ownerOf } from "../names.ts";
 import { DamagedObject, MissingObject, type ObjectStore, type StoredObject } from "../object-store.ts";
 import { emptyArchive, type Archive } from "./archive.ts";
 
@@ -27,9 +27,13 @@ export function encodeEngine(engine: z.infer<typeof archiveObjectSchema>["engine
   return encodeJson({ engine });
 }
 
-/** @throws when no target can be read. */
-export async function loadContents(store: ObjectStore, backups: BackupStore): Promise<Contents> {
-  const grouped = Map.groupBy(await store.list(ARCHIVES), ({ name }) => ownerOf(name)?.archive ?? "");
+/** @throws when the objects cannot be read that describe the others. @param listed all objects of the targets. */
+export async function loadContents(
+  listed: StoredObject[],
+  store: ObjectStore,
+  backups: BackupStore,
+): Promise<Contents> {
+  const grouped = Map.groupBy(listed, ({ name }) => ownerOf(name)?.archive ?? "");
   const contents: Contents = { archives: new Map(), logs: new Map(), deleted: [], leftovers: [] };
   for (const [id, objects] of grouped) {
     if (!archiveIdSchema.safeParse(id).success) continue;

@@ -1,10 +1,19 @@
-// Two targets of which each is away for a while: in the end both have everything, and the keeper knows of it.
-import { afterEach, beforeEach, expect, test } from "bun:test";
+// Two targets of which each is away for a while: in the end both have everything, and the keeper knows of it. Nothing is
+// deleted before.
+import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
-import type { Announcement } from "../../contracts/keeper.ts";
-import { segmentName } from "../log/segment.ts";
+import type { Announcement, BackupFacts } from "../../contracts/keeper.ts";
+import { lsnText, segmentName } from "../log/segment.ts";
 import type { Keeper } from "../keeper.ts";
-import { facts, freshFolder, keeperIn, removeFolder, storeBackup } from "../test-support.ts";
+import {
+  bytesOf,
+  facts,
+  freshFolder,
+  keeperIn,
+  removeFolder,
+  storeBackup,
+  streamOf,
+} from "../test-support.ts";
 import { MemoryTarget } from "./test-target.ts";
 
 const ID = "database-1";
@@ -25,12 +34,13 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
+  setSystemTime();
   await keeper.close();
   removeFolder(folder);
 });
 
 async function start(): Promise<void> {
-  keeper = keeperIn(folder, [], { targets });
+  keeper = keeperIn(folder, [], { targets, lateTargetIntervalMs: 20 });
   keeper.start();
   await keeper.loaded();
   await keeper.store.tend();
@@ -112,4 +122,82 @@ test("an archive that is deleted while a target is away does not come back with 
     return targets.every(({ objects }) => ![...objects.keys()].some((name) => name.includes(ID)));
   });
   expect(keeper.archives.ids()).toEqual([]);
+});
+
+const DAY_MS = 86_400_000;
+
+/** A hot backup of some days ago whose log begins with a segment. */
+function factsOf(daysAgo: number, number: number): BackupFacts {
+  return {
+    ...facts,
+    engine: { name: "postgres", major: "17", version: "17.1" },
+    completedAt: new Date(Date.now() - daysAgo * DAY_MS).toISOString(),
+    postgres: {
+      timeline: 1,
+      startLsn: lsnText(number * SEGMENT_BYTES + 40),
+      endLsn: lsnText(number * SEGMENT_BYTES + 9_000),
+      startSegment: segment(number),
+      segmentBytes: SEGMENT_BYTES,
+      label: "",
+      checkpointLsn: null,
+    },
+  };
+}
+
+async function backUp(backup: string, daysAgo: number, number: number): Promise<void> {
+  await keeper.archives.store(ID, backup, streamOf(bytesOf(1_000)));
+  await keeper.archives.complete(ID, backup, factsOf(daysAgo, number));
+}
+
+/** The second target is caught up as far as to lack the older of two backups, then the first is away at a start. */
+async function startWithoutOlderBackup(): Promise<void> {
+  await start();
+  await backUp("older", 6, 1);
+  await backUp("newer", 1, 3);
+  for (const number of [1, 2, 3]) await keeper.store.put(LOG + segment(number), BYTES);
+  await putWatermark(3, 1);
+  await keeper.close();
+  targets[1].objects.delete(`archives/${ID}/backups/older/backup.json`);
+  targets[0].isAway = true;
+  await start();
+}
+
+/** Names what may go, and deletes it more than a second later. */
+async function retainTwice(): Promise<void> {
+  const retention = { keepFrom: new Date(Date.now() - 7 * DAY_MS).toISOString(), keepBackups: [] };
+  await keeper.archives.retain(ID, retention);
+  setSystemTime(Date.now() + 2_000);
+  await keeper.archives.retain(ID, retention);
+}
+
+test("retention deletes nothing while a target has not answered since the start", async () => {
+  await startWithoutOlderBackup();
+  expect(keeper.archives.state(ID)?.backups.map(({ id }) => id)).toEqual(["newer"]);
+  await retainTwice();
+  expect(targets[1].objects.has(LOG + segment(1))).toBe(true);
+  targets[0].isAway = false;
+  await until("the target that was away is read", async () => {
+    await keeper.store.tend();
+    return keeper.archives.state(ID)?.lastError === null;
+  });
+  expect(keeper.archives.state(ID)?.backups.map(({ id }) => id)).toEqual(["older", "newer"]);
+  await retainTwice();
+  expect(targets.map(({ objects }) => objects.has(LOG + segment(1)))).toEqual([true, true]);
+});
+
+test("a target that was away at the start is a fault of all archives until it is read", async () => {
+  await startWithoutOlderBackup();
+  targets[0].isAway = false;
+  const faults: (string | null)[] = [];
+  const end = keeper.archives.listen((line) => {
+    if (line.type === "archive") faults.push(line.archive.lastError);
+  });
+  await until("the target works, and then is read", async () => {
+    await keeper.store.tend();
+    if (keeper.archives.state(ID)?.backups.length === 1)
+      expect(keeper.archives.state(ID)?.lastError).not.toBeNull();
+    return faults.includes(null);
+  });
+  end();
+  expect(keeper.archives.state(ID)?.backups.map(({ id }) => id)).toEqual(["older", "newer"]);
 });

@@ -28,6 +28,8 @@ export class KeptTarget {
   readonly backlog: Backlog;
   /** Targets that were away when it was caught up, and may have more. */
   unseen: KeptTarget[] = [];
+  /** Whether the keeper has learned what it has since the start. */
+  isRead = false;
   readonly #sealer: Sealer;
   readonly #log: Log;
   #opened: Promise<void> | null = null;

@@ -127,12 +127,18 @@ export class TargetSet implements ObjectStore {
 
   /** What the targets that answer have together. @throws when none answers. */
   async list(prefix: string): Promise<StoredObject[]> {
+    return (await this.listing(prefix)).objects;
+  }
+
+  /** The same, with the targets that answered. */
+  async listing(prefix: string): Promise<{ objects: StoredObject[]; answering: KeptTarget[] }> {
     const listings = await Promise.allSettled(this.targets.map((kept) => kept.list(prefix)));
+    const answering = this.targets.filter((_, index) => listings[index]?.status === "fulfilled");
+    if (answering.length === 0) throw listings.find((listing) => listing.status === "rejected")?.reason;
     const answers = listings.filter((listing) => listing.status === "fulfilled");
-    if (answers.length === 0) throw listings.find((listing) => listing.status === "rejected")?.reason;
     const found = new Map<string, StoredObject>();
     for (const { value } of answers.toReversed()) for (const object of value) found.set(object.name, object);
-    return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return { objects: [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), answering };
   }
 
   /** Whether every target answers, and has no other object whose name begins with the prefix. */

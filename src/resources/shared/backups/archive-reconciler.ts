@@ -1,5 +1,5 @@
 // Keeps the archive of an instance as its order says: takes the backups that are due, and deletes what is no longer kept.
-import type { ArchiveState } from "../../../contracts/keeper.ts";
+import type { ArchiveState, Retention } from "../../../contracts/keeper.ts";
 import type { Driver } from "../../../drivers/driver.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { newId } from "../../../lib/ids.ts";
@@ -13,7 +13,7 @@ import {
   type BackedUpKind,
 } from "./archives.ts";
 import { againAtMs, nextBackupMs, type BackupPolicy } from "./policy.ts";
-import { retentionOf, type Kept } from "./retention.ts";
+import { isReleased, retentionOf } from "./retention.ts";
 import { restoresFrom } from "./restores.ts";
 import { eraseSnapshots, insertSnapshot, snapshotsOf, type SnapshotRow } from "./snapshots.ts";
 
@@ -44,9 +44,10 @@ export function reconcileArchive(
         : settledAt(Date.now() + RESTORE_PAUSE_MS, []);
     if (row.status === null && row.isPurged) return await removal();
     const policy = policyOf(row.kind, row.source);
-    const state = await retained(host.driver, { row, policy, snapshots, restores });
+    const retention = retentionOf({ row, policy, snapshots, restores }, Date.now());
+    const state = await retained(host.driver, row.id, retention);
     await failpoint("archive.retained");
-    const gone = snapshots.filter((snapshot) => isGone(snapshot, row, state));
+    const gone = snapshots.filter((snapshot) => isGone(snapshot, row, { state, retention }));
     const isEmpty = snapshots.length === gone.length && row.status === null;
     if (isEmpty && !isWithinRetention(row, policy)) return await removal();
     return await settle(host, { row, policy, snapshots, state, gone });
@@ -54,25 +55,26 @@ export function reconcileArchive(
 }
 
 /** Deletes what is no longer kept. @returns the state of the archive afterwards; null for an archive without anything yet. */
-async function retained(
-  driver: Driver,
-  kept: Kept & { row: Pick<ArchiveRow, "id"> },
-): Promise<ArchiveState | null> {
-  const { row } = kept;
-  if ((await driver.archive(row.id)) === null) return null;
-  await driver.retain(row.id, retentionOf(kept, Date.now()));
-  return await driver.archive(row.id);
+async function retained(driver: Driver, id: string, retention: Retention): Promise<ArchiveState | null> {
+  if ((await driver.archive(id)) === null) return null;
+  await driver.retain(id, retention);
+  return await driver.archive(id);
 }
 
-/** Whether a snapshot has nothing: retention has deleted its backup, or it failed and nobody can make it any more. */
+/**
+ * Whether a snapshot has nothing: retention has deleted its backup, or it failed and nobody can make it any more. An
+ * archive with a fault may have backups that it does not show, such as those of a target that is away.
+ */
 function isGone(
-  { id, type, status }: SnapshotRow,
+  snapshot: SnapshotRow,
   { deletedAt }: ArchiveRow,
-  state: ArchiveState | null,
+  { state, retention }: { state: ArchiveState | null; retention: Retention },
 ): boolean {
+  const { id, type, status } = snapshot;
   if (status === "failed") return deletedAt !== null;
   if (type !== "scheduled" || status !== "available" || state === null) return false;
-  return !state.backups.some((backup) => backup.id === id);
+  if (state.backups.some((backup) => backup.id === id)) return false;
+  return state.lastError === null || isReleased(snapshot, retention, state.backups);
 }
 
 /** Whether backups of a deleted instance are still kept for its retention. */

@@ -1,5 +1,5 @@
 // What an archive keeps: decided from its policy, its snapshots, and the restores that read from it.
-import type { Retention } from "../../../contracts/keeper.ts";
+import type { BackupInfo, Retention } from "../../../contracts/keeper.ts";
 import type { ArchiveRow } from "./archives.ts";
 import { keepFromMs, type BackupPolicy } from "./policy.ts";
 import type { Restore } from "./restores.ts";
@@ -34,6 +34,22 @@ export function retentionOf({ row, policy, snapshots, restores }: Kept, nowMs: n
     keepFrom: all.length === 0 ? null : new Date(Math.min(...all)).toISOString(),
     keepBackups: [...new Set([...kept, ...verified, ...read])],
   };
+}
+
+/**
+ * Whether a snapshot is no longer kept: a later backup reaches back as far as the window.
+ * @param backups of the archive, as far as they are known.
+ */
+export function isReleased(
+  { id, completedAt }: Pick<SnapshotRow, "id" | "completedAt">,
+  { keepFrom, keepBackups }: Retention,
+  backups: readonly Pick<BackupInfo, "completedAt">[],
+): boolean {
+  if (completedAt === null || keepBackups.includes(id)) return false;
+  if (keepFrom === null) return true;
+  const momentMs = Date.parse(completedAt);
+  const later = backups.map((backup) => Date.parse(backup.completedAt)).filter((ms) => ms > momentMs);
+  return later.some((ms) => ms <= Date.parse(keepFrom));
 }
 
 /** Whether the retention of a deleted instance is over. */
