@@ -117,6 +117,20 @@ test("an announced log is shipped by itself, and an instant of it is planned and
   }
 });
 
+test("the log of a cluster that sleeps reaches each backup that is made meanwhile", async () => {
+  await announce(true);
+  await backUp("one");
+  const asleepAt = new Date().toISOString();
+  await announce(false);
+  await until("the last pass was made", async () => ((await logState())?.watermark.at ?? "") > asleepAt);
+  const two = await backUp("two");
+  await client.deleteBackup(ID, "one");
+  await until(
+    "the log reaches the backup",
+    async () => (await logState())?.earliestRestoreTime === two.completedAt,
+  );
+});
+
 test("a missing segment is a gap, which a plan names", async () => {
   await announce(true);
   const base = await backUp("one");

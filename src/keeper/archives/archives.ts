@@ -185,6 +185,7 @@ export class Archives {
       const info = await this.#backups.complete(id, backup, facts);
       archive.backups.set(backup, info);
       archive.engine ??= info.engine;
+      this.#logs.logOf(id).passAgain();
       await this.#measure(archive);
       return info;
     });

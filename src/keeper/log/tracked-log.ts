@@ -71,6 +71,14 @@ export class TrackedLog {
     this.#behindSince ??= source === null ? null : Date.now();
   }
 
+  /** A log at rest gets one more pass, so that its watermark is not before a backup that was made meanwhile. */
+  passAgain(): void {
+    // A pass under way may have begun before the backup was complete.
+    void this.#mutex.run(async () => {
+      this.#isAsleepAndShipped = false;
+    });
+  }
+
   /** Whether a pass has something to do. */
   isDue(now: number): boolean {
     return this.#source !== null && !this.#isAsleepAndShipped && now >= this.#nextAt;

@@ -100,6 +100,18 @@ describe("the next backup", () => {
     expect(next({ state, latest: { createdAtMs, hasFailed: true } })).toBe(createdAtMs + 600_000);
   });
 
+  test("is not due again when the log has yet to reach the latest, as while an instance sleeps", () => {
+    const { log, ...rest } = archive(NOW - HOUR_MS, 0);
+    const state = { ...rest, log: log && { ...log, earliestRestoreTime: null } };
+    const latest = { createdAtMs: NOW - HOUR_MS, hasFailed: false };
+    const reachedAt = (ms: number) => ({
+      ...state,
+      log: state.log && { ...state.log, watermark: { ...state.log.watermark, at: isoOf(ms) } },
+    });
+    expect(next({ state: reachedAt(NOW - HOUR_MS), latest })).toBeLessThan(NOW);
+    expect(next({ state: reachedAt(NOW - HOUR_MS - 1), latest })).toBeGreaterThan(NOW);
+  });
+
   test("of a daily schedule waits for the time of the day of the window, half a day after the latest at least", () => {
     const policy = { ...DAILY, startsAt: "06:30" };
     const dueAfter = (iso: string) =>

@@ -67,9 +67,15 @@ export function isChangedSince(backup: BackupInfo, state: ArchiveState): boolean
   return logBytesSince(backup, state) > UNCHANGED_LOG_BYTES;
 }
 
-/** Whether no backup leads to the log: it was begun anew, or has a gap. */
-export function lacksBackup({ log }: ArchiveState): boolean {
-  return log !== null && log.earliestRestoreTime === null;
+/**
+ * Whether no backup leads to the log: it was begun anew, or has a gap. While the log has yet to reach the newest backup,
+ * that is not known.
+ */
+export function lacksBackup({ log, backups }: ArchiveState): boolean {
+  const newest = backups.at(-1);
+  if (log === null || log.earliestRestoreTime !== null) return false;
+  const consistentAt = newest?.mysql?.endedAt ?? newest?.completedAt;
+  return consistentAt === undefined || Date.parse(consistentAt) <= Date.parse(log.watermark.at);
 }
 
 /** When the archive should be looked at again. */
