@@ -12,6 +12,7 @@ import {
 } from "../object-store.ts";
 import { catchUp, deleteNoted } from "./catch-up.ts";
 import { KeptTarget } from "./kept-target.ts";
+import { haveNothingBut, type Listing, listingOf } from "./listing.ts";
 import { TargetNotes, type Deletion } from "./target-notes.ts";
 import type { Throttle } from "./throttle.ts";
 import type { Target } from "./target.ts";
@@ -131,22 +132,13 @@ export class TargetSet implements ObjectStore {
   }
 
   /** The same, with the targets that answered. */
-  async listing(prefix: string): Promise<{ objects: StoredObject[]; answering: KeptTarget[] }> {
-    const listings = await Promise.allSettled(this.targets.map((kept) => kept.list(prefix)));
-    const answering = this.targets.filter((_, index) => listings[index]?.status === "fulfilled");
-    if (answering.length === 0) throw listings.find((listing) => listing.status === "rejected")?.reason;
-    const answers = listings.filter((listing) => listing.status === "fulfilled");
-    const found = new Map<string, StoredObject>();
-    for (const { value } of answers.toReversed()) for (const object of value) found.set(object.name, object);
-    return { objects: [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), answering };
+  async listing(prefix: string): Promise<Listing> {
+    return await listingOf(this.targets, prefix);
   }
 
   /** Whether every target answers, and has no other object whose name begins with the prefix. */
   async hasNothingBut(name: string, prefix: string): Promise<boolean> {
-    const listings = await Promise.all(
-      this.targets.map(async (kept) => await kept.list(prefix).catch(() => null)),
-    );
-    return listings.every((found) => found?.every((object) => object.name === name) === true);
+    return await haveNothingBut(this.targets, name, prefix);
   }
 
   /**
