@@ -39,9 +39,7 @@ export async function createBackgroundProcess(
     id,
     request: idempotency,
     async create(tx) {
-      const instance = await findInstance(tx, organizationId, params.id);
-      if (instance === undefined) throw notFound("instance");
-      const environment = await lockedEnvironment(tx, organizationId, instance.environmentId);
+      const environment = await lockedEnvironmentOf(tx, organizationId, params.id);
       await insertBackgroundProcess(tx, { id, instanceId: params.id, ...order });
       await assertFewProcesses(tx, environment.id, "processes");
       await recordPartChange(tx, request, environment, {
@@ -135,6 +133,20 @@ async function locked(tx: Transaction, organizationId: string, id: string) {
   const row = await findBackgroundProcess(tx, organizationId, id);
   if (row === undefined) throw notFound("background process");
   return { row, environment };
+}
+
+/** The environment of an instance. @throws ApiError 404 or 409 */
+async function lockedEnvironmentOf(
+  tx: Transaction,
+  organizationId: string,
+  instanceId: string,
+): Promise<EnvironmentRow> {
+  const found = await findInstance(tx, organizationId, instanceId);
+  if (found === undefined) throw notFound("instance");
+  const environment = await lockedEnvironment(tx, organizationId, found.environmentId);
+  // The transaction that had the lock before may have deleted the instance.
+  if ((await findInstance(tx, organizationId, instanceId)) === undefined) throw notFound("instance");
+  return environment;
 }
 
 /** @throws ApiError 404 or 409 */
