@@ -19,6 +19,8 @@ export interface GitHttpOptions {
    * push is kept for `reportLeftPushes`.
    */
   onPush(branches: PushedBranch[], again: () => void): Promise<AsyncIterable<string>>;
+  /** The names of branches whose changes are reported however many branches there are; of others, the first 1,000. */
+  followed?(): Promise<readonly string[]>;
   /**
    * Asked while a push comes, and before its last byte, whether its caller still may; a push that is refused changes
    * nothing.
@@ -57,9 +59,11 @@ export async function serveGit(
   const isPush = service === "git-receive-pack";
   if (isPush && !options.mayPush) return plain(FORBIDDEN);
   const isChange = isPush && request.method === "POST";
-  const record = isChange ? await PushRecord.begin(repository.path, () => repository.branches()) : null;
+  const followed = isChange ? ((await options.followed?.()) ?? []) : [];
+  const branches = () => repository.branches(followed);
+  const record = isChange ? await PushRecord.begin(repository.path, branches) : null;
   const run = begun(record, () => runBackend(repository, request, { path, url, service, options, record }));
-  const pushed = record === null ? null : afterPush(repository, run, record, options);
+  const pushed = record === null ? null : afterPush(repository, run, record, { ...options, followed });
   // A client that has gone asks for no texts, and then nobody else waits for them.
   pushed?.catch(() => {});
   void feed(run, isChange ? admitted(request, options) : (request.body ?? []));
@@ -231,13 +235,13 @@ async function afterPush(
   repository: Repository,
   run: GitProcess,
   record: PushRecord,
-  { onPush }: GitHttpOptions,
+  { onPush, followed }: Pick<GitHttpOptions, "onPush"> & { followed: readonly string[] },
 ): Promise<AsyncIterable<string>> {
   const endPush = repository.beginPush();
   await run.child.exited;
   await endPush();
   await failpoint("push.received");
-  return (await reportPush(repository, record, onPush)) ?? noTexts();
+  return (await reportPush(repository, record, onPush, followed)) ?? noTexts();
 }
 
 async function* textsOf(pushed: Promise<AsyncIterable<string>>): AsyncGenerator<string> {

@@ -21,6 +21,11 @@ export function isRef(ref: string): boolean {
   );
 }
 
+/** The full name of a branch. */
+export function refOf(branch: string): string {
+  return `refs/heads/${branch}`;
+}
+
 function nameIn(ref: string): string {
   return /^refs\/(?:heads|pilvi)\/(.+)$/.exec(ref)?.[1] ?? "";
 }

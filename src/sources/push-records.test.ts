@@ -22,10 +22,8 @@ async function developer(folder: string): Promise<{ work: string; hash: string }
 /** What is reported of left pushes, and whether none may be left. */
 async function leftIn(repository: Repository): Promise<[branches: PushedBranch[], isDone: boolean]> {
   const reported: PushedBranch[] = [];
-  const isDone = await reportLeftPushes(repository, (branches) => {
-    reported.push(...branches);
-    return Promise.resolve();
-  });
+  const report = async (branches: PushedBranch[]) => void reported.push(...branches);
+  const isDone = await reportLeftPushes(repository, report, async () => ["zebra"]);
   return [reported, isDone];
 }
 
@@ -43,6 +41,30 @@ test("a push that was cut off is reported once, by the next process too", async 
   const next = await openRepository(folder.path);
   expect(await leftIn(next)).toEqual([[{ name: "main", hash, before: null }], true]);
   expect(await leftIn(next)).toEqual([[], true]);
+});
+
+test("a followed branch is reported behind 1,000 others, in a push that was cut off too", async () => {
+  using folder = testFolder();
+  const { work, hash } = await developer(folder.path);
+  const repository = await openRepository(folder.path);
+  const others = Array.from({ length: 1_000 }, (_, at) => `main:refs/heads/branch-${at}`);
+  await git(work, "push", "--quiet", repository.path, ...others);
+  const pushed: PushedBranch[][] = [];
+  await using server = serveRepository(repository, {
+    followed: async () => ["zebra", "zoo", "branch-1"],
+    onPush: async (branches) => {
+      pushed.push(branches);
+      return noTexts();
+    },
+  });
+  await git(work, "push", "--quiet", server.url, "main:zebra", "main:yak");
+  expect(pushed).toEqual([[{ name: "zebra", hash, before: null }]]);
+  await git(work, "commit", "--quiet", "--allow-empty", "-m", "second");
+  const second = (await git(work, "rev-parse", "HEAD")).trim();
+  const record = await PushRecord.begin(repository.path, () => repository.branches(["zebra"]));
+  await git(work, "push", "--quiet", repository.path, "main:zebra");
+  record.leave();
+  expect(await leftIn(repository)).toEqual([[{ name: "zebra", hash: second, before: hash }], true]);
 });
 
 test("a push whose report failed is reported again", async () => {

@@ -13,16 +13,18 @@ export interface PushedBranch extends BranchTip {
 /**
  * Reports the branches that a push changed, by what is there now: git's own report may say more than it did.
  * @param report gets the branches, unless there are none, and a function that has them reported again later.
+ * @param followed the names of branches that are reported however many there are.
  * @returns the result of `report`; null when nothing was changed.
  */
 export async function reportPush<T>(
   repository: Repository,
   record: PushRecord,
   report: (branches: PushedBranch[], again: () => void) => Promise<T>,
+  followed: readonly string[],
 ): Promise<T | null> {
   let [isReported, changed] = [false, [] as PushedBranch[]];
   try {
-    changed = await changedSince(repository, record);
+    changed = await changedSince(repository, record, followed);
     isReported = true;
     const result = changed.length > 0 ? await report(changed, () => (isReported = false)) : null;
     await failpoint("push.reported");
@@ -42,25 +44,36 @@ export async function reportPush<T>(
 /**
  * Reports the pushes of which nobody knows whether they were reported, since this process or an earlier one ended first.
  * @param report gets the branches of each push, and the UUID that says when it began.
+ * @param followed reads the names of branches that are reported however many there are.
  * @returns false while pushes go on that may be left.
  */
 export async function reportLeftPushes(
   repository: Repository,
   report: (branches: PushedBranch[], since: string) => Promise<void>,
+  followed: () => Promise<readonly string[]>,
 ): Promise<boolean> {
   let isDone = true;
   for (const name of await PushRecord.names(repository.path)) {
     const record = PushRecord.take(repository.path, name);
     if (record === "busy") isDone = false;
     else if (record !== "none")
-      await reportPush(repository, record, (branches) => report(branches, record.since));
+      await reportPush(
+        repository,
+        record,
+        async (branches) => await report(branches, record.since),
+        await followed(),
+      );
   }
   return isDone;
 }
 
-async function changedSince(repository: Repository, { before }: PushRecord): Promise<PushedBranch[]> {
+async function changedSince(
+  repository: Repository,
+  { before }: PushRecord,
+  followed: readonly string[],
+): Promise<PushedBranch[]> {
   const tips = new Map(before.map(({ name, hash }) => [name, hash]));
-  const now = await repository.branches();
+  const now = await repository.branches(followed);
   repository.reportedTips.keepOnly(now);
   return (
     now

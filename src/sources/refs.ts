@@ -1,5 +1,6 @@
 // Reads the branches and commits of a repository.
 import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
+import { isRef, refOf } from "./names.ts";
 
 const MAX_BRANCHES = 1_000;
 
@@ -46,8 +47,35 @@ export async function commitBehind(
   return (await run.child.exited) === 0 ? commit : null;
 }
 
-/** The branches by name, at most 1,000. */
-export async function readBranches(git: GitProgram, options: GitOptions): Promise<BranchTip[]> {
+/** The first 1,000 branches by name, and those among `also`, wherever they stand. */
+export async function readBranches(
+  git: GitProgram,
+  also: readonly string[],
+  options: GitOptions,
+): Promise<BranchTip[]> {
+  const first = await firstBranches(git, options);
+  if (first.length < MAX_BRANCHES) return first;
+  const known = new Set(first.map(({ name }) => name));
+  const missing = also.filter((name) => !known.has(name) && isRef(refOf(name)));
+  return [...first, ...(await tipsOf(git, [...new Set(missing)], options))];
+}
+
+/** The tips of these branches, without those that are not there. */
+async function tipsOf(git: GitProgram, names: readonly string[], options: GitOptions): Promise<BranchTip[]> {
+  if (names.length === 0) return [];
+  const output = await gitOutput(git, ["cat-file", "--batch-check=%(objectname)"], {
+    ...options,
+    input: names.map((name) => `${refOf(name)}\n`).join(""),
+    what: "The branches could not be read",
+    maxBytes: 4 << 20,
+  });
+  const hashes = output.toString("utf8").split("\n");
+  return names
+    .map((name, at) => ({ name, hash: hashes[at] ?? "" }))
+    .filter(({ hash }) => /^[0-9a-f]{40}$/.test(hash));
+}
+
+async function firstBranches(git: GitProgram, options: GitOptions): Promise<BranchTip[]> {
   const format = "--format=%(refname:lstrip=2)%00%(objectname)";
   const output = await gitOutput(git, ["for-each-ref", `--count=${MAX_BRANCHES}`, format, "refs/heads"], {
     ...options,

@@ -1,4 +1,5 @@
 // The tips of branches that were made and reported, so that of two pushes at the same time only the first reports a tip.
+import { refOf } from "./names.ts";
 import type { BranchTip } from "./refs.ts";
 
 export class ReportedTips {
@@ -23,8 +24,4 @@ export class ReportedTips {
     const refs = new Set(present.map(({ name }) => refOf(name)));
     for (const ref of this.#hashes.keys()) if (!refs.has(ref)) this.#hashes.delete(ref);
   }
-}
-
-function refOf(branch: string): string {
-  return `refs/heads/${branch}`;
 }

@@ -192,9 +192,9 @@ export class Repository {
     return await commitBehind(this.git, `refs/heads/${branch}`, name, this.#options(SHORT_MS));
   }
 
-  /** The branches by name, at most 1,000. */
-  branches(): Promise<BranchTip[]> {
-    return readBranches(this.git, this.#options(SHORT_MS));
+  /** The first 1,000 branches by name, and those among `also`, wherever they stand. */
+  branches(also: readonly string[] = []): Promise<BranchTip[]> {
+    return readBranches(this.git, also, this.#options(SHORT_MS));
   }
 
   /** The uploads in a folder of their refs, or in all, the oldest of each folder first. */

@@ -15,7 +15,7 @@ import { withSourceFaults } from "./faults.ts";
 import { fetchedFrom } from "./fetch.ts";
 import { deployLeftPushes } from "./left-pushes.ts";
 import { makeRoom } from "./old-uploads.ts";
-import { deployPush } from "./push.ts";
+import { deployedBranches, deployPush } from "./push.ts";
 import { GIT_REQUESTS, SourceSlots } from "./slots.ts";
 
 const PUSH = "git-receive-pack";
@@ -81,6 +81,7 @@ async function serve(context: KindContext, asked: ProtocolRequest): Promise<Resp
     mayPush: isPush,
     ...(isPush && { roomBytes: await roomBytes(context, application, repository) }),
     mayGoOn: () => isStillValid(context.db, principal),
+    followed: () => deployedBranches(context, application),
     onPush: (branches, again) => deployPush(context, asked, { application, repository, branches, again }),
   });
 }

@@ -9,6 +9,7 @@ import { lockDeployable } from "../deployments/create.ts";
 import { wasDeployedSince } from "../deployments/store.ts";
 import { environmentsOf, type EnvironmentRow } from "../environments/store.ts";
 import { loadApplication, type ApplicationRow } from "../store.ts";
+import { deployedBranches } from "./push.ts";
 import { readCommit } from "./read-commit.ts";
 
 /** The first and the longest pause before pushes are looked at again that go on, or that could not be deployed. */
@@ -52,7 +53,7 @@ export async function deployLeftPushes(
   application: ApplicationRow,
   repository: Repository,
 ): Promise<boolean> {
-  return await reportLeftPushes(repository, async (branches, since) => {
+  const report = async (branches: PushedBranch[], since: string) => {
     // Its branches are those of a repository elsewhere by now.
     if (application.repository !== null) return;
     const environments = await environmentsOf(context.db, [application.id]);
@@ -60,7 +61,8 @@ export async function deployLeftPushes(
       for (const environment of environments)
         if (isDeployedBy(environment, branch))
           await begin(context, repository, environment, { branch, since });
-  });
+  };
+  return await reportLeftPushes(repository, report, () => deployedBranches(context, application));
 }
 
 function isDeployedBy({ branch, settings }: EnvironmentRow, { name }: PushedBranch): boolean {

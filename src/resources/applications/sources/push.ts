@@ -24,6 +24,11 @@ interface Push {
 /** A deployment that a push began, or the reason why there is none. */
 type Begun = { environment: EnvironmentRow; deployment: DeploymentRow } | { reason: string };
 
+/** The branches of all environments of an application. */
+export async function deployedBranches({ db }: KindContext, { id }: ApplicationRow): Promise<string[]> {
+  return (await environmentsOf(db, [id])).map(({ branch }) => branch);
+}
+
 /**
  * Begins a deployment of each environment that deploys a pushed branch.
  * @returns the texts for the person that pushed, which end with the deployments.
