@@ -28,11 +28,11 @@ import { ensurePlaced, endProcesses, removeProcesses, specOfProcess } from "./pl
 import {
   backgroundRunsOf,
   promoteProcesses,
-  processesOf,
   retireProcesses,
   type ApplicationProcess,
   type BackgroundRun,
 } from "./processes.ts";
+import { refusalOf, refuse } from "./refusal.ts";
 import { removeEnvironment } from "./remove.ts";
 import { besideRetired } from "./retired.ts";
 import { pruneReleases } from "./releases.ts";
@@ -137,14 +137,16 @@ function isInForce({ digest, replicas }: Order, serving: readonly ApplicationPro
   return serving.length === replicas && serving.every((process) => process.digest === digest);
 }
 
-/** An order with another number of replicas is another order, which may succeed. */
-function refusalOf({ digest, replicas }: Pick<Order, "digest" | "replicas">): string {
-  return `${digest} ${replicas}`;
-}
-
 /** The instances of the route of an environment: background processes sleep and wake with those that serve. */
 function routeOf({ background }: Run, serving: readonly ApplicationProcess[]): string[] {
   return [...serving, ...background.filter(({ isEnding }) => !isEnding)].map(({ id }) => id);
+}
+
+/** A run that was cut off may have led the address to processes that did not come to serve. */
+async function leadToServing(run: Run): Promise<void> {
+  const { context, host, environment, processes } = run;
+  const serving = processes.filter(({ state }) => state === "serving");
+  if (serving.length > 0) await ensureRoute(host, context.edge, environment, routeOf(run, serving));
 }
 
 /** The deployment that is being rolled out, or else the current deployment; null before the first. */
@@ -167,6 +169,7 @@ async function orderOf(run: Run): Promise<Order | null | PublicError> {
     return { deployment, isRollout, spec, digest, replicas, redacted: redactor(secrets) };
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;
+    await leadToServing(run);
     await refuse(run, { deployment, isRollout, digest: "", replicas }, error.message);
     return error;
   }
@@ -216,8 +219,9 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
   // A change waits for an edge that does not run, a deployment fails with the reason.
   if (!order.isRollout) await ensureEdge(host, edge, signal);
   try {
+    if (order.isRollout) await ensureEdge(host, edge, signal);
+    await leadToServing(run);
     if (order.isRollout) {
-      await ensureEdge(host, edge, signal);
       if (!(await writeDeploymentStatus(db, deployment.id, "deployment.running"))) return again(0, null);
       await assertReleaseFits(context, environment.id, deployment.plan?.processes ?? []);
       await ensureDeployCommandRan(context, host, { environment, deployment, spec: order.spec }, signal);
@@ -225,7 +229,7 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
     if (!(await startAndPromote(run, order, fitting))) return again(STARTING_MS, null);
   } catch (error) {
     if (!isFault(error) || signal.aborted) throw error;
-    if (serving.length > 0) await ensureRoute(host, edge, environment, routeOf(run, serving));
+    await leadToServing(run);
     const reason = order.redacted(messageOf(error));
     await refuse(run, order, reason);
     // Without a process that serves, the present release is tried again and again.
@@ -281,20 +285,4 @@ async function promote(run: Run, order: Order, next: ApplicationProcess[]): Prom
     if (isRollout) await reallocateRelease(tx, context.quotas, environment.id);
   });
   await failpoint("environment.promoted");
-}
-
-/** The former process goes on; the deployment has failed, or the change is not in force. */
-async function refuse(
-  { context, host, environment, signal }: Run,
-  { deployment, isRollout, ...order }: Pick<Order, "deployment" | "isRollout" | "digest" | "replicas">,
-  reason: string,
-): Promise<void> {
-  const { db } = context;
-  await db.begin(async (tx) => {
-    await lockEnvironment(tx, environment.organizationId, environment.id);
-    if (isRollout) await endDeployment(tx, deployment, { status: "deployment.failed", reason });
-    else await writeRefusal(tx, environment.id, { digest: refusalOf(order), reason });
-  });
-  const refused = (await processesOf(db, environment.id)).filter(({ state }) => state === "starting");
-  await removeProcesses(context, host, refused, signal);
 }
