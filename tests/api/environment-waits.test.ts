@@ -73,6 +73,6 @@ test("a command ends with its environment", async () => {
     }),
   );
   const { status } = await held(`/commands/${id}?wait=command.success`);
-  await removeEnvironment(api.context, api.host, environment);
+  await removeEnvironment(api.context, api.host, environment, new AbortController().signal);
   expect(await status).toBe("command.failure");
 });

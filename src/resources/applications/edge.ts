@@ -1,5 +1,6 @@
 // The edge of a host: runs as soon as an environment needs it, and is asked as a browser would ask it.
 import { EDGE_ID } from "../../contracts/edge-id.ts";
+import type { EdgeRoute } from "../../contracts/edge-route.ts";
 import type { EdgeSpec } from "../../contracts/instance-spec.ts";
 import { PublicError, UnreachableError } from "../../lib/errors.ts";
 import type { EdgeSettings } from "../../lib/edge-settings.ts";
@@ -43,24 +44,23 @@ export async function ensureEdge(
   throw new PublicError(`The edge cannot run at port ${settings.httpPort}: ${reason}`);
 }
 
-/**
- * Leads the name of an environment to instances; without any, the edge answers that nothing runs there.
- * @throws UnreachableError when the edge does not take it now.
- */
-export async function ensureRoute(
-  { driver }: ServedHost,
-  edge: EdgeSettings,
+/** The route that leads the name of an environment to instances. */
+export function routeTo(
   environment: EnvironmentRow,
-  instances: string[],
-): Promise<void> {
+  edge: EdgeSettings,
+  instances: readonly string[],
+): EdgeRoute {
   const { id, settings } = environment;
-  const names = settings.uses_vanity_domain ? [domainOf(environment, edge)] : [];
-  const route = {
+  return {
     id,
-    names,
-    instances,
+    names: settings.uses_vanity_domain ? [domainOf(environment, edge)] : [],
+    instances: [...instances],
     settings: { timeoutSeconds: settings.timeout, policy: policyOf(settings, instances) },
   };
+}
+
+/** Has the edge take a route. @throws UnreachableError when it does not now. */
+export async function ensureRoute({ driver }: Pick<ServedHost, "driver">, route: EdgeRoute): Promise<void> {
   await driver.ensureRoute(route).catch((error: unknown) => {
     // The host keeps the route, and brings an edge to it that did not take it now.
     throw new UnreachableError("The edge did not take the route.", error);
@@ -73,7 +73,7 @@ export async function ensureRoute(
  * @throws UnreachableError when the edge gives no answer, as right after its end.
  */
 export async function ensureAnswered(
-  { driver }: ServedHost,
+  { driver }: Pick<ServedHost, "driver">,
   edge: EdgeSettings,
   environment: EnvironmentRow,
   { path: wanted, ports }: { path: string | null; ports: readonly number[] },

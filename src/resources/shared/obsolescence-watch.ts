@@ -12,13 +12,17 @@ interface ObsolescenceWatch {
 }
 
 /** Watches until the run is over. @param isObsolete looks into the store; its errors count as no. */
-export function watchObsolete(isObsolete: () => Promise<boolean>, signal: AbortSignal): ObsolescenceWatch {
+export function watchObsolete(
+  isObsolete: () => Promise<boolean>,
+  signal: AbortSignal,
+  intervalMs = INTERVAL_MS,
+): ObsolescenceWatch {
   const obsolete = new AbortController();
   const ended = new AbortController();
   const until = AbortSignal.any([signal, ended.signal]);
   const watch = async () => {
     while (!until.aborted) {
-      await sleep(INTERVAL_MS, undefined, { signal: until }).catch(() => undefined);
+      await sleep(intervalMs, undefined, { signal: until }).catch(() => undefined);
       if (!until.aborted && (await isObsolete().catch(() => false))) return obsolete.abort();
     }
   };

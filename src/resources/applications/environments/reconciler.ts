@@ -5,9 +5,8 @@ import { failpoint } from "../../../lib/failpoint.ts";
 import { redactor } from "../../../lib/redaction.ts";
 import type { Outcome, Reconcile } from "../../../reconciler/loop.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
-import { watchObsolete } from "../../shared/obsolescence-watch.ts";
 import { isServed } from "../../shared/status.ts";
-import { ensureAnswered, ensureEdge, ensureRoute } from "../edge.ts";
+import { ensureEdge } from "../edge.ts";
 import { takeProcfile } from "../background-processes/bound.ts";
 import { endDeployment } from "../deployments/end.ts";
 import { cancelDeployCommand, ensureDeployCommandRan } from "../deployments/deploy-command.ts";
@@ -36,6 +35,8 @@ import { refusalOf, refuse } from "./refusal.ts";
 import { removeEnvironment } from "./remove.ts";
 import { besideRetired } from "./retired.ts";
 import { pruneReleases } from "./releases.ts";
+import { EnvironmentRoute } from "./route.ts";
+import { isObsolete, watchRun } from "./run-watch.ts";
 import { digestOf, processSpecOf, type UnplacedSpec } from "./spec.ts";
 import {
   loadEnvironment,
@@ -60,6 +61,7 @@ interface Run {
   processes: ApplicationProcess[];
   /** The processes that answer no requests. */
   background: BackgroundRun[];
+  route: EnvironmentRoute;
   signal: AbortSignal;
 }
 
@@ -83,30 +85,27 @@ export function reconcileEnvironment(context: KindContext): Reconcile {
     if (environment === undefined) return { result: "gone" };
     const host = hosts.of(environment.hostId);
     if (environment.status === "deleting") return await removeEnvironment(context, host, environment, signal);
-    // An order to stop or to delete ends the waiting for a process.
-    const watch = watchObsolete(async () => isObsolete(await loadEnvironment(db, id), environment), signal);
+    const route = EnvironmentRoute.of(context, host, id);
+    const watch = watchRun(context, { environment, route, signal });
     try {
       const ends = AbortSignal.any([signal, watch.obsolete]);
       const background = await backgroundRunsOf(db, id);
-      const run = { context, host, environment, signal: ends };
+      const run = { context, host, environment, route, signal: ends };
       return await besideRetired(run, (processes) => reconcile({ ...run, processes, background }));
     } catch (error) {
       if (watch.obsolete.aborted) return again(0, null);
       throw error;
     } finally {
       watch.end();
+      await route.end();
     }
   };
 }
 
-function isObsolete(now: EnvironmentRow | undefined, { status }: EnvironmentRow): boolean {
-  return now === undefined || now.status === "deleting" || (now.status === "stopped" && status !== "stopped");
-}
-
 async function reconcile(run: Run): Promise<Outcome> {
-  const { context, host, environment, processes, signal } = run;
+  const { context, host, environment, processes, route, signal } = run;
   if (environment.status === "stopped") {
-    await ensureRoute(host, context.edge, environment, []);
+    await route.lead([]);
     // A start that comes before their end leads no requests to them.
     await retireProcesses(context.db, environment.id);
     const running = await endProcesses(context, host, [...processes, ...run.background], signal);
@@ -126,10 +125,10 @@ async function reconcile(run: Run): Promise<Outcome> {
 }
 
 /** Nothing has ever served: what starts is of a deployment that has ended, whose own run may have been killed. */
-async function removeUnserved({ context, host, environment, processes, signal }: Run): Promise<void> {
+async function removeUnserved({ context, host, processes, route, signal }: Run): Promise<void> {
   const starting = processes.filter(({ state }) => state === "starting");
   if (starting.length === 0) return;
-  await ensureRoute(host, context.edge, environment, []);
+  await route.lead([]);
   await removeProcesses(context, host, starting, signal);
 }
 
@@ -144,9 +143,8 @@ function routeOf({ background }: Run, serving: readonly ApplicationProcess[]): s
 
 /** A run that was cut off may have led the address to processes that did not come to serve. */
 async function leadToServing(run: Run): Promise<void> {
-  const { context, host, environment, processes } = run;
-  const serving = processes.filter(({ state }) => state === "serving");
-  if (serving.length > 0) await ensureRoute(host, context.edge, environment, routeOf(run, serving));
+  const serving = run.processes.filter(({ state }) => state === "serving");
+  if (serving.length > 0) await run.route.lead(routeOf(run, serving));
 }
 
 /** The deployment that is being rolled out, or else the current deployment; null before the first. */
@@ -188,7 +186,7 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   const ensureBackground = isDone ? ensureBackgroundPlaced : keepBackground;
   const serves = { environment, ...order };
   const { runs: background, isEnding } = await ensureBackground(context, host, serves, signal);
-  await ensureRoute(host, context.edge, environment, routeOf({ ...run, background }, serving));
+  await run.route.lead(routeOf({ ...run, background }, serving));
   const starting = processes.filter(({ state }) => state === "starting");
   await removeProcesses(context, host, starting, signal);
   const specs = serving.map((process) => specOfProcess(context, process));
@@ -246,7 +244,7 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
  * @throws PublicError when they do not come up, or do not answer.
  */
 async function startAndPromote(run: Run, order: Order, fitting: ApplicationProcess[]): Promise<boolean> {
-  const { context, host, environment, processes, signal } = run;
+  const { context, host, environment, processes, route, signal } = run;
   const wanted = { environment, processes, ...order, count: order.replicas - fitting.length };
   const placed = await ensurePlaced(context, host, wanted, signal);
   await failpoint("environment.placed");
@@ -257,10 +255,10 @@ async function startAndPromote(run: Run, order: Order, fitting: ApplicationProce
   if (failed !== undefined) throw new PublicError(failed.lastError ?? "The application did not start.");
   if (seen.some(isStarting)) return false;
   const next = [...fitting, ...placed];
-  await ensureRoute(host, context.edge, environment, routeOf(run, next));
+  await route.lead(routeOf(run, next));
   await failpoint("environment.routed");
   const ports = next.map(({ port }) => port);
-  await ensureAnswered(host, context.edge, environment, { path: order.spec.healthPath, ports });
+  await route.ensureAnswered({ path: order.spec.healthPath, ports });
   await failpoint("environment.answered");
   await promote(run, order, next);
   return true;
