@@ -254,6 +254,8 @@ export const retentionSchema = z.strictObject({
   /** Instants from here on stay restorable; null keeps the log from the newest backup on alone. */
   keepFrom: z.nullable(instant),
   keepBackups: z.array(id).check(z.maxLength(10_000)),
+  /** The instance has other data now: its log so far is deleted, and the log to come goes on after no backup so far. */
+  endsLog: z.exactOptional(z.literal(true)),
 });
 
 /** The body of `POST /archives/:id/retain`: all else may be deleted. */

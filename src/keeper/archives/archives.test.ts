@@ -131,6 +131,43 @@ test("the log of a cluster that sleeps reaches each backup that is made meanwhil
   );
 });
 
+test("a log that was ended begins anew with other data, and no earlier backup leads to it", async () => {
+  await announce(true);
+  await backUp("one");
+  await server.query("insert into t select generate_series(1, 100000)");
+  await client.flush(ID);
+  const engine = { ...facts.engine, name: "postgres" } as const;
+  await client.announce(ID, { engine, log: null });
+  await client.retain(ID, { keepFrom: new Date(0).toISOString(), keepBackups: [], endsLog: true });
+  expect((await client.archive(ID))?.backups.map(({ id }) => id)).toEqual(["one"]);
+  expect(await logState()).toBeNull();
+  const former = server;
+  server = await LogPostgres.start();
+  await former.remove();
+  await server.query("create table t(n bigint)");
+  await announce(true);
+  await client.flush(ID);
+  expect(await logState()).toMatchObject({ earliestRestoreTime: null, gaps: [] });
+  const before = await logState();
+  expect(
+    await client.plan(ID, { at: before?.watermark.at ?? "" }).catch((error: unknown) => error),
+  ).toMatchObject({
+    code: "too_early",
+  });
+  const two = await backUp("two");
+  await until(
+    "the log reaches the backup",
+    async () => (await logState())?.earliestRestoreTime === two.completedAt,
+  );
+  expect((await client.plan(ID, { latest: true })).backup.id).toBe("two");
+  await stopServing();
+  await keeper.close();
+  keeper = keeperIn(folder, ["a"]);
+  stopServing = serveKeeper(keeper, join(folder, "run", "keeper.sock"), silentLog);
+  keeper.start();
+  expect((await logState())?.earliestRestoreTime).toBe(two.completedAt);
+});
+
 test("a missing segment is a gap, which a plan names", async () => {
   await announce(true);
   const base = await backUp("one");

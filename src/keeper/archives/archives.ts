@@ -165,14 +165,14 @@ export class Archives {
   /** Deletes what need not be kept, and no planned restore reads: nothing before all targets were read. */
   async retain(id: string, retention: Retention): Promise<Retained> {
     return await this.#change(id, async (archive) => {
-      if (this.#unread !== null) return { deletedBackups: [], deletedSegments: 0 };
+      if (this.#unread !== null && retention.endsLog !== true)
+        return { deletedBackups: [], deletedSegments: 0 };
       const log = this.#logs.logOf(id);
       const deletable = await log.releasable([...archive.backups.values()], retention);
       for (const backup of deletable.backups) await this.#deleteBackup(archive, backup);
       await log.deleteSegments(deletable.segments);
-      const deletedSegments = deletable.segments.length;
-      if (deletable.backups.length + deletedSegments > 0) await this.#measure(archive);
-      return { deletedBackups: deletable.backups, deletedSegments };
+      if (deletable.backups.length + deletable.segments.length > 0) await this.#measure(archive);
+      return { deletedBackups: deletable.backups, deletedSegments: deletable.segments.length };
     });
   }
 

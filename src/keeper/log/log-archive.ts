@@ -5,6 +5,7 @@ import { watermarkSchema, type Watermark } from "../../contracts/keeper.ts";
 import { forEachLimited } from "../../lib/for-each-limited.ts";
 import { DamagedObject, MissingObject, type ObjectStore } from "../object-store.ts";
 import {
+  begunName,
   currentPieces,
   latestMarked,
   logObjectsOf,
@@ -86,6 +87,7 @@ export class LogArchive {
     for (const timeline of this.#histories.keys()) known.histories.add(timeline);
     for (const name of segments) known.segments.add(name);
     known.pieces.push(...pieces);
+    if (listed.begunAt !== undefined) known.begunAt = Math.max(known.begunAt ?? 0, listed.begunAt);
     const isLater = (stored?.count ?? -1) > (this.#stored?.count ?? -1);
     if (isLater) this.#stored = stored;
     return isNew || isLater;
@@ -173,6 +175,30 @@ export class LogArchive {
     this.#spared = useless.find(isLatest) ?? this.#spared;
     const deleted = useless.filter((piece) => !isLatest(piece));
     await forEachLimited(deleted, DELETES_AT_ONCE, (piece) => this.#deletePiece(piece));
+  }
+
+  /**
+   * Deletes the log, since what comes is that of other data.
+   * @param at in milliseconds since 1970; no backup from before leads to the log to come.
+   */
+  async beginAnew(at: number): Promise<void> {
+    const objects = await this.load();
+    const { begunAt } = objects;
+    // The watermark of a target that is away has to stay an earlier one.
+    this.#nextCount();
+    await this.#store.put(this.#prefix + begunName(at), new Uint8Array());
+    objects.begunAt = at;
+    await this.#delete(this.#prefix + WATERMARK_NAME);
+    this.#stored = null;
+    this.#spared = null;
+    await forEachLimited([...objects.pieces], DELETES_AT_ONCE, (piece) => this.#deletePiece(piece));
+    await forEachLimited([...objects.segments], DELETES_AT_ONCE, (name) => this.deleteSegment(name));
+    for (const timeline of objects.histories) {
+      await this.#delete(this.#prefix + historyName(timeline));
+      objects.histories.delete(timeline);
+      this.#histories.delete(timeline);
+    }
+    if (begunAt !== undefined && begunAt !== at) await this.#delete(this.#prefix + begunName(begunAt));
   }
 
   async #dropSpared(): Promise<void> {

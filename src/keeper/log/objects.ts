@@ -5,12 +5,15 @@
 //                                             generation follow one another, each proved record by record
 //   log/SEGMENT.partial.GENERATION.FROM.TO.COUNT.AT.LSN    the same, and with it the log is in the archive up to there
 //   log/TIMELINE.history                      a timeline's history
+//   log/begun.AT                              the log is that of other data than before this moment
 //   log/watermark.json                        how far the log is in the archive, unless a piece says it later
 import { hex, parseHistoryName } from "./segment.ts";
 
 const PIECE =
   /^([0-9A-F]{24})\.partial\.([0-9A-F]{8})\.([0-9A-F]{8})\.([0-9A-F]{8})(?:\.([0-9A-F]{12})\.([0-9A-F]{12})\.([0-9A-F]{16}))?$/;
 const SEGMENT = /^[0-9A-F]{24}$/;
+
+const BEGUN = /^begun\.([0-9A-F]{12})$/;
 
 export const WATERMARK_NAME = "watermark.json";
 
@@ -40,6 +43,13 @@ export interface LogObjects {
   segments: Set<string>;
   pieces: Piece[];
   histories: Set<number>;
+  /** Since when the data is that of the log, in milliseconds since 1970; left out when it always was. */
+  begunAt?: number;
+}
+
+/** The name of the object which says that a log is that of other data than before. @param at milliseconds since 1970. */
+export function begunName(at: number): string {
+  return `begun.${hex(at, 12)}`;
 }
 
 export function pieceName({ segment, generation, from, to, mark }: Piece): string {
@@ -54,6 +64,8 @@ export function logObjectsOf(names: string[]): LogObjects {
   for (const name of names) {
     const piece = parsePiece(name);
     const timeline = parseHistoryName(name);
+    const begun = BEGUN.exec(name)?.[1];
+    if (begun !== undefined) objects.begunAt = Math.max(objects.begunAt ?? 0, Number.parseInt(begun, 16));
     if (SEGMENT.test(name)) objects.segments.add(name);
     else if (piece !== null) objects.pieces.push(piece);
     else if (timeline !== null) objects.histories.add(timeline);

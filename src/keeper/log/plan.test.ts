@@ -209,6 +209,19 @@ describe("retention", () => {
     });
   });
 
+  test("deletes no segment for a backup of other data than the log", () => {
+    const other = log([3, 4, 5, 6, 7, 8, 9]);
+    other.objects.begunAt = Date.parse(instant(35));
+    const ofOther = { backups: catalog.backups, log: other };
+    expect(deletableOf(ofOther, { keepFrom: instant(30), keepBackups: [] }).segments).toEqual(
+      [3, 4, 5, 6, 7].map((number) => nameOf(number)),
+    );
+    other.objects.begunAt = Date.parse(instant(45));
+    expect(deletableOf(ofOther, { keepFrom: instant(30), keepBackups: [] }).segments).toEqual([]);
+    expect(deletableOf(ofOther, { keepFrom: null, keepBackups: [] }).segments).toEqual([]);
+    expect(earliestRestoreTime(ofOther)).toBeNull();
+  });
+
   test("deletes no segment before there is a backup", () => {
     expect(deletableOf({ ...catalog, backups: [] }, { keepFrom: null, keepBackups: [] }).segments).toEqual(
       [],

@@ -100,8 +100,13 @@ function after(at: string): string {
 }
 
 /** Whether the log goes on after a backup: a MariaDB has backups without one, and logs that were begun anew. */
-function belongsTo(log: LogCatalog, { mysql }: BackupInfo): boolean {
-  return log.format !== "binlog" || mysql?.timeline === timelineOf(log);
+function belongsTo(log: LogCatalog, backup: BackupInfo): boolean {
+  return log.format === "binlog" ? backup.mysql?.timeline === timelineOf(log) : !isOfFormerData(log, backup);
+}
+
+/** Whether a backup is of other data than the log, which no log goes on after. */
+export function isOfFormerData({ objects }: LogCatalog, { completedAt }: BackupInfo): boolean {
+  return Date.parse(completedAt) < (objects.begunAt ?? 0);
 }
 
 /** All segments from a backup's first to the watermark; null for a backup that no log belongs to. */
@@ -114,7 +119,7 @@ function chainFrom(log: LogCatalog, backup: BackupInfo) {
     const end = Math.max(promisedEnd(log), parseLsn(backup.mysql?.startLsn ?? "0/0"));
     return chainOf(log, timeline, start, end);
   }
-  if (backup.postgres === null) return null;
+  if (backup.postgres === null || !belongsTo(log, backup)) return null;
   const end = Math.max(promisedEnd(log), parseLsn(backup.postgres.endLsn));
   return chainOf(log, timeline, startOf(backup, log.segmentBytes), end);
 }

@@ -1,7 +1,7 @@
 // Decides what an archive may delete: backups that nothing needs, and the log before the oldest that is kept.
 import type { BackupInfo, Retention } from "../../contracts/keeper.ts";
 import { microsecondsOf } from "./instant.ts";
-import { byCompletion, type Catalog } from "./plan.ts";
+import { byCompletion, isOfFormerData, type Catalog } from "./plan.ts";
 import { parseSegmentName } from "./segment.ts";
 
 export interface Deletable {
@@ -19,7 +19,11 @@ export function deletableOf(catalog: Catalog, { keepFrom, keepBackups }: Retenti
   const window = keepFrom === null ? [] : ordered.slice(windowStart(ordered, keepFrom));
   const kept = new Set([...keepBackups, ...window.map(({ id }) => id)]);
   const backups = ordered.map(({ id }) => id).filter((id) => !kept.has(id));
-  return { backups, segments: deletableSegments(catalog, window[0] ?? ordered.at(-1)) };
+  const { log } = catalog;
+  const leading = (window.length === 0 ? ordered.slice(-1) : window).find(
+    (backup) => log !== null && !isOfFormerData(log, backup),
+  );
+  return { backups, segments: deletableSegments(catalog, leading) };
 }
 
 /** The newest backup whose data is not later than an instant; all backups when there is none. */

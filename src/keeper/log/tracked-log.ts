@@ -197,6 +197,11 @@ export class TrackedLog {
   /** What retention may delete now: nothing that a planned restore reads, and segments only when they are named again. */
   async releasable(backups: BackupInfo[], retention: Retention): Promise<Deletable> {
     await this.archive.load();
+    if (retention.endsLog === true)
+      await this.#mutex.run(async () => {
+        this.#shipped = null;
+        await this.archive.beginAnew(Date.now());
+      });
     const log = this.catalog(backups);
     const named = deletableOf({ backups, log }, retention);
     const now = Date.now();

@@ -11,6 +11,7 @@ import { writeRestoreError } from "../shared/backups/origin.ts";
 import { requeueEnvironmentsWith } from "../shared/attached-environments.ts";
 import { ensureLogin, loginOf } from "./login.ts";
 import { graceEnd } from "../shared/former-password.ts";
+import { endFormerLog } from "./refreshes/former-log.ts";
 import { removeStages } from "./refreshes/reconciler.ts";
 import { endSwap, isRefreshUnderWay } from "./refreshes/store.ts";
 import { replicaCountOf } from "./replicas/count.ts";
@@ -34,6 +35,7 @@ export function reconcileDatabaseCluster(context: KindContext): Reconcile {
     specOf: (cluster) => specOf(cluster, context),
     ensureLogin: (cluster, seen) =>
       ensureLogin({ ...loginOf(cluster, context), database: databaseIn(cluster, seen) }),
+    ensured: (cluster, driver) => endFormerLog(driver, cluster),
     ensureMasked: (cluster, seen, signal) => ensureMasked(context, cluster, seen, signal),
     write: async (tx, cluster, status, seen, isReached) => {
       if (isReached) {

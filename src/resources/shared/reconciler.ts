@@ -28,6 +28,8 @@ interface InstanceSteps<Row, Lost extends string> {
   specOf(row: Row): InstanceSpec;
   /** Logs in as the customer does, through the published address. @throws PublicError when the login fails. */
   ensureLogin(row: Row, seen: Observation): Promise<void>;
+  /** Runs when the host has made the order true, before anybody may rely on that. A run that is killed is repeated. */
+  ensured?(row: Row, driver: Driver): Promise<void>;
   /**
    * Changes restored data before its owner may log in; left out by a kind whose data is used as it is. A result other
    * than "none" was written by itself and may change the spec, or is the reason why the restore has failed.
@@ -100,6 +102,7 @@ export function reconcileInstance<
     await failpoint("reconcile.ensured");
     if (row.status === "restoring" && seen.restoreFailed === true) return failedOutcome(row, seen);
     if (!isServed(seen)) return outcome(row, seen, false, HOST_RETRY_MS);
+    await steps.ensured?.(row, driver);
     const masked = row.status === "restoring" ? await steps.ensureMasked?.(row, seen, signal) : undefined;
     if (typeof masked === "object") return failedOutcome(row, { ...seen, lastError: masked.failure });
     if (masked === "done" || masked === "deleted") return againOutcome;
