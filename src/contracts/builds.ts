@@ -136,12 +136,19 @@ export const buildLogLineSchema = z.strictObject({
   at: z.string(),
   step: stepName,
   text: z.string(),
+  /** Whether the next line of the step belongs to the same line of its output, which is too long for one. */
+  isOpen: z.exactOptional(z.literal(true)),
   /** Whether the text says that the further output of the step is not kept. */
   isCut: z.exactOptional(z.literal(true)),
 });
 
 /** A line of a build's log. */
 export type BuildLogLine = z.infer<typeof buildLogLineSchema>;
+
+/** A line of a log as text, which goes on with the next where the line of the output does. */
+export function lineText({ text, isOpen }: Pick<BuildLogLine, "text" | "isOpen">): string {
+  return isOpen === true ? text : `${text}\n`;
+}
 
 export const buildLogQuerySchema = z.strictObject({
   /** The position to go on from; 0 is the beginning. */

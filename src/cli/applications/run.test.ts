@@ -74,6 +74,13 @@ test("run ends with the exit code of the command, or with its reason", async () 
   expect(await failureOf(run(routes(killed), "false"))).toEqual({ text: "It took too long.", exitCode: 1 });
 });
 
+test("run joins the parts of a long line", async () => {
+  const parts = ["a long ", "line", "end"].map((text, at) => ({ text, is_open: at === 0, logged_at: "" }));
+  const whole = { data: parts, meta: { cursor: "9", is_complete: true, is_cut: false } };
+  const io = await run({ ...routes(), [`GET ${path}/output`]: () => Response.json(whole) }, "true");
+  expect(io.stdout).toBe("a long line\nend\n");
+});
+
 test("run fails when a part of the output is not kept, so that a file with it does not pass for whole", async () => {
   const whole = part(true, "20", "two");
   const cut = { ...whole, meta: { ...whole.meta, is_cut: true } };

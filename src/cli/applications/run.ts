@@ -123,7 +123,7 @@ async function printOutput(
   for (let readings = 0; ; readings++) {
     const read = () => commands.output(id, { signal, ...(after !== undefined && { after }) });
     const { data, meta } = await readPatiently(io, read, { signal });
-    if (isShown) for (const { text } of data) io.out(`${text}\n`);
+    if (isShown) for (const { text, is_open: isOpen } of data) io.out(isOpen ? text : `${text}\n`);
     isCut ||= meta.is_cut;
     if (meta.is_complete) return { isCut };
     after = meta.cursor;

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BuildLogWriter, StepOutput } from "./build-log.ts";
+import { lineText } from "../../contracts/builds.ts";
+import { BuildLogWriter, readBuildLog, StepOutput } from "./build-log.ts";
 
 /** No eight characters of these stand in them twice, or in the rest of the output. */
 const SHORT = "tok-5e9a1c7d3b8f2046-wq";
@@ -98,6 +99,42 @@ test("a line that a program wrote again and again is kept as it was last", () =>
 
 test("a line of very many carriage returns is kept like all others", () => {
   expect(textsOf(logOf(`${"\r".repeat(4 << 20)}x\n`, 8 << 20, []))).toEqual(["x"]);
+});
+
+test("the parts of a long line say that it goes on, and no line of the other stream is put to them", () => {
+  const path = join(folder, "log.jsonl");
+  const log = new BuildLogWriter(path, []);
+  const step = new StepOutput(log, "build");
+  const [output, errors] = [step.stream(), step.stream()];
+  const long = "x".repeat(10_000);
+  output(Buffer.from(`${long}\nshort\n${"y".repeat(5_000)}`));
+  errors(Buffer.from("error\n"));
+  output(Buffer.from("z\n50%\r"));
+  output(Buffer.from("\r60%".repeat(2_000)));
+  step.end();
+  log.close();
+  const text = readBuildLog(path, 0).lines.map(lineText).join("");
+  const [first, second, begun, error, rest, ...progress] = text.split("\n");
+  expect([first, second, begun, error]).toEqual([long, "short", "y".repeat(4_096), "error"]);
+  expect(rest).toBe(`${"y".repeat(904)}z`);
+  expect(progress.filter((line) => line !== "60%")).toEqual([""]);
+});
+
+test("a long line that is cut at the bound ends before the note of that", () => {
+  const path = join(folder, "log.jsonl");
+  const log = new BuildLogWriter(path, []);
+  const step = new StepOutput(log, "build");
+  step.stream()(Buffer.from("x".repeat(2 << 20)));
+  step.end();
+  log.close();
+  const texts: string[] = [];
+  for (let after = 0; ;) {
+    const slice = readBuildLog(path, after);
+    if (slice.lines.length === 0) break;
+    texts.push(...slice.lines.map(lineText));
+    after = slice.next;
+  }
+  expect(texts.join("").split("\n").slice(1)).toEqual([expect.stringContaining("is not kept"), ""]);
 });
 
 test("a long line that comes in parts is kept whole, in several lines", () => {

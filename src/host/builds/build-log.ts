@@ -19,6 +19,12 @@ const CUT = "This step wrote too much; the rest of its output is not kept.";
 /** How much of the file is read for a slice. */
 const SLICE_BYTES = 1024 ** 2;
 
+/** A line of output, or a part of it whose rest follows. */
+interface OutputLine {
+  text: string;
+  isOpen: boolean;
+}
+
 /** Writes the log of one build. */
 export class BuildLogWriter {
   readonly #path: string;
@@ -39,13 +45,13 @@ export class BuildLogWriter {
   /** Writes a message as a line of a step. @throws when the disk does not take it. */
   write(step: string, message: string): void {
     const redactor = this.#redactor();
-    this.writeRedacted(step, [redactor.add(message) + redactor.end()]);
+    this.writeRedacted(step, [{ text: redactor.add(message) + redactor.end(), isOpen: false }]);
   }
 
   /** Writes lines of a step without secrets, in one go. @throws when the disk does not take them. */
-  writeRedacted(step: string, texts: readonly string[]): void {
+  writeRedacted(step: string, lines: readonly OutputLine[]): void {
     const at = new Date().toISOString();
-    this.#append(texts.map((text) => ({ at, step, text })));
+    this.#append(lines.map(({ text, isOpen }) => ({ at, step, text, ...(isOpen && { isOpen }) })));
   }
 
   /** Notes that the further output of a step is not kept. */
@@ -67,16 +73,18 @@ export class BuildLogWriter {
 /** Cuts the output of a step into lines, up to its bound. */
 export class StepOutput {
   readonly #newStream: () => StreamLines;
-  readonly #write: (texts: readonly string[]) => void;
+  readonly #write: (lines: readonly OutputLine[]) => void;
   readonly #cut: () => void;
   readonly #streams: StreamLines[] = [];
   #kept = 0;
   #received = 0;
   #isCut = false;
+  /** The stream whose last part in the log is open. */
+  #open: StreamLines | null = null;
 
   constructor(log: Pick<BuildLogWriter, "redactor" | "writeRedacted" | "cut">, step: string) {
     this.#newStream = () => new StreamLines(log.redactor());
-    this.#write = (texts) => log.writeRedacted(step, texts);
+    this.#write = (lines) => log.writeRedacted(step, lines);
     this.#cut = () => log.cut(step);
   }
 
@@ -91,32 +99,46 @@ export class StepOutput {
     this.#streams.push(stream);
     return (bytes) => {
       this.#received += bytes.length;
-      if (!this.#isCut) this.#keep(stream.take(bytes));
+      if (!this.#isCut) this.#keep(stream, stream.take(bytes));
     };
   }
 
   end(): void {
-    for (const stream of this.#streams) this.#keep(stream.end());
+    for (const stream of this.#streams) this.#keep(stream, stream.end());
   }
 
-  #keep(lines: readonly string[]): void {
-    const kept = lines.map((line) => this.#bounded(line));
-    this.#write(kept.flatMap((texts) => texts ?? []));
-    if (this.#isCut || !kept.includes(null)) return;
+  #keep(stream: StreamLines, lines: readonly OutputLine[]): void {
+    const bounded = lines.map((line) => this.#bounded(line));
+    const kept = bounded.flatMap((parts) => parts ?? []);
+    if (kept.length > 0 && this.#open !== stream) this.#close();
+    this.#write(kept);
+    const last = kept.at(-1);
+    if (last !== undefined) this.#open = last.isOpen ? stream : null;
+    if (this.#isCut || !bounded.includes(null)) return;
     this.#isCut = true;
+    this.#close();
     this.#cut();
   }
 
+  /** Ends an open line, before something else follows. */
+  #close(): void {
+    if (this.#open !== null) this.#write([{ text: "", isOpen: false }]);
+    this.#open = null;
+  }
+
   /** The line as the log has it, in several lines when it is long; null beyond the bound. */
-  #bounded(text: string): string[] | null {
+  #bounded({ text, isOpen }: OutputLine): OutputLine[] | null {
     if (this.#kept > MAX_STEP_OUTPUT) return null;
     // A program that shows progress writes a line again and again.
     const shown = text.split("\r").findLast((part) => part !== "") ?? "";
     this.#kept += text.length + LINE_BYTES;
     const count = Math.max(1, Math.ceil(shown.length / MAX_LINE_CHARACTERS));
-    return Array.from({ length: count }, (_, at) =>
-      shown.slice(at * MAX_LINE_CHARACTERS, (at + 1) * MAX_LINE_CHARACTERS),
-    );
+    // What comes after a carriage return stands in the place of what came before.
+    const goesOn = isOpen && !text.includes("\r");
+    return Array.from({ length: count }, (_, at) => ({
+      text: shown.slice(at * MAX_LINE_CHARACTERS, (at + 1) * MAX_LINE_CHARACTERS),
+      isOpen: at < count - 1 || goesOn,
+    }));
   }
 }
 
@@ -132,22 +154,22 @@ class StreamLines {
     this.#redactor = redactor;
   }
 
-  take(bytes: Uint8Array): string[] {
+  take(bytes: Uint8Array): OutputLine[] {
     const parts = this.#decoder.decode(bytes, { stream: true }).split("\n");
     const begun = parts.pop() ?? "";
-    const lines = parts.map((part) => this.#lineTo(part));
+    const lines = parts.map((part) => ({ text: this.#lineTo(part), isOpen: false }));
     this.#rest += this.#redactor.add(begun);
     while (this.#rest.length > MAX_LINE_CHARACTERS) {
-      lines.push(this.#rest.slice(0, MAX_LINE_CHARACTERS));
+      lines.push({ text: this.#rest.slice(0, MAX_LINE_CHARACTERS), isOpen: true });
       this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
     }
     return lines;
   }
 
   /** The last line, if it has not ended. */
-  end(): string[] {
+  end(): OutputLine[] {
     const last = this.#lineTo("");
-    return last === "" ? [] : [last];
+    return last === "" ? [] : [{ text: last, isOpen: false }];
   }
 
   /** The line that ends with this part. */

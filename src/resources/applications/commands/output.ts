@@ -1,4 +1,5 @@
 // The output of a command: parts of it while it runs, and its end for the row.
+import { lineText } from "../../../contracts/builds.ts";
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
 import { storableText } from "../../../lib/storable.ts";
@@ -76,7 +77,7 @@ async function readOutput(
   const isComplete = slice.isEnd && (await find())?.finishedAt !== null;
   const kept = lines.filter(({ isCut }) => isCut !== true);
   return {
-    data: kept.map(({ at, text }) => ({ text, logged_at: at })),
+    data: kept.map(({ at, text, isOpen = false }) => ({ text, is_open: isOpen, logged_at: at })),
     meta: { cursor: String(slice.next), is_complete: isComplete, is_cut: kept.length < lines.length },
   };
 }
@@ -89,7 +90,7 @@ async function withoutHost(
   if (finishedAt === null) await Bun.sleep(UNKNOWN_WAIT_MS);
   const lines = after > 0 || !output ? [] : output.replace(/\n$/, "").split("\n");
   return {
-    data: lines.map((text) => ({ text, logged_at: finishedAt ?? "" })),
+    data: lines.map((text) => ({ text, is_open: false, logged_at: finishedAt ?? "" })),
     meta: { cursor: String(after), is_complete: finishedAt !== null, is_cut: isOutputCut },
   };
 }
@@ -106,7 +107,7 @@ export async function outputEnd(
     if (slice.lines.length === 0) break;
     const lines = slice.lines.filter(({ step, isCut }) => step === COMMAND_STEP && isCut !== true);
     isOutputCut ||= slice.lines.some(({ isCut }) => isCut === true);
-    output += lines.map(({ text }) => `${text}\n`).join("");
+    output += lines.map(lineText).join("");
     isOutputCut ||= output.length > KEPT_CHARACTERS;
     output = output.slice(-KEPT_CHARACTERS);
     after = slice.next;

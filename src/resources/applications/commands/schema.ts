@@ -116,6 +116,11 @@ export const commandOutput = z
     data: z.array(
       z.object({
         text: z.string().meta({ description: "A line, with its colours." }),
+        is_open: z.boolean().meta({
+          description:
+            "Whether the line goes on with the next text, without a break: a line of more than 4,096 characters comes in parts.",
+          example: false,
+        }),
         logged_at: z.string().meta({ example: "2026-03-15T08:18:53.123Z" }),
       }),
     ),

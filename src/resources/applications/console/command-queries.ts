@@ -51,7 +51,7 @@ export function useCommandOutput(ids: EnvironmentIds, id: string, isReadable: bo
       if (former.isComplete) return former;
       const after = former.cursor === undefined ? {} : { after: former.cursor };
       const { data, meta } = await commandsOf(ids).output(id, { ...after, signal });
-      const more = data.map(({ text }) => `${text}\n`).join("");
+      const more = data.map(({ text, is_open: isOpen }) => (isOpen ? text : `${text}\n`)).join("");
       return { text: former.text + more, cursor: meta.cursor, isComplete: meta.is_complete };
     },
     refetchInterval: ({ state }) => state.data?.isComplete !== true && NEXT_READING_MS,

@@ -1,5 +1,5 @@
 // The log of a deployment: the steps of its build with their output, which the host keeps, and those of its rollout.
-import type { Build, BuildLogLine, BuildStep } from "../../../contracts/builds.ts";
+import { lineText, type Build, type BuildLogLine, type BuildStep } from "../../../contracts/builds.ts";
 import { ApiError } from "../../../api/jsonapi/errors.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { deployCommandId } from "./deploy-command.ts";
@@ -102,7 +102,7 @@ function durationOf({ startedAt, endedAt }: BuildStep): number | undefined {
 }
 
 function textOf(lines: readonly BuildLogLine[]): string {
-  return lines.map(({ text }) => `${text}\n`).join("");
+  return lines.map(lineText).join("");
 }
 
 function rolloutStep(
