@@ -12,7 +12,7 @@ import type {
   Retention,
   StoredStream,
 } from "../../contracts/keeper.ts";
-import { PublicError } from "../../lib/errors.ts";
+import { messageOf, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { forEachLimited } from "../../lib/for-each-limited.ts";
 import type { Log } from "../../lib/line-log.ts";
@@ -267,7 +267,7 @@ export class Archives {
         this.#log.info({ archive: id }, "a stream was broken off by the host");
         throw error;
       }
-      archive.lastError = sentenceOf(error);
+      archive.lastError = messageOf(error);
       this.#log.error({ error, archive: id }, "a request about an archive failed");
       throw error;
     } finally {
@@ -295,8 +295,4 @@ export class Archives {
   #send(line: ArchiveWatchLine): void {
     for (const listener of this.#listeners) listener(line);
   }
-}
-
-function sentenceOf(error: unknown): string {
-  return error instanceof PublicError || error instanceof Error ? error.message : String(error);
 }
