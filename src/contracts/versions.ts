@@ -4,10 +4,10 @@ import * as z from "zod/mini";
 import { ContractError, readJsonAs } from "./read.ts";
 
 /** The interface of the host for the control plane. Its paths begin with the version, so no other version has them. */
-const HOST_API = "/v5";
+const HOST_API = "/v6";
 
 /** The interface of the keeper for the host. */
-const KEEPER_API = "/v1";
+const KEEPER_API = "/v2";
 
 /** The link between the host and the gateway. */
 export const GATEWAY_LINK_VERSION = 3;

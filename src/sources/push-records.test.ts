@@ -51,20 +51,35 @@ test("a followed branch is reported behind 1,000 others, in a push that was cut 
   await git(work, "push", "--quiet", repository.path, ...others);
   const pushed: PushedBranch[][] = [];
   await using server = serveRepository(repository, {
-    followed: async () => ["zebra", "zoo", "branch-1"],
+    followed: async () => ["zebra", "zoo", "zebra~1", "zügig=1", "branch-1"],
     onPush: async (branches) => {
       pushed.push(branches);
       return noTexts();
     },
   });
-  await git(work, "push", "--quiet", server.url, "main:zebra", "main:yak");
-  expect(pushed).toEqual([[{ name: "zebra", hash, before: null }]]);
+  await git(work, "push", "--quiet", server.url, "main:zebra", "main:yak", "main:zügig=1");
+  const names = ["zebra", "zügig=1"];
+  expect(pushed).toEqual([names.map((name) => ({ name, hash, before: null }))]);
   await git(work, "commit", "--quiet", "--allow-empty", "-m", "second");
   const second = (await git(work, "rev-parse", "HEAD")).trim();
   const record = await PushRecord.begin(repository.path, () => repository.branches(["zebra"]));
   await git(work, "push", "--quiet", repository.path, "main:zebra");
   record.leave();
   expect(await leftIn(repository)).toEqual([[{ name: "zebra", hash: second, before: hash }], true]);
+});
+
+test("a push that was cut off is reported although the followed branches could not be read at first", async () => {
+  using folder = testFolder();
+  const { work, hash } = await developer(folder.path);
+  await cutOff(await openRepository(folder.path), work, "main");
+  const next = await openRepository(folder.path);
+  const left = reportLeftPushes(
+    next,
+    async () => undefined,
+    () => Promise.reject(new Error("the store is away")),
+  );
+  await expect(left).rejects.toThrow("the store is away");
+  expect(await leftIn(next)).toEqual([[{ name: "main", hash, before: null }], true]);
 });
 
 test("a push whose report failed is reported again", async () => {

@@ -53,16 +53,14 @@ export async function reportLeftPushes(
   followed: () => Promise<readonly string[]>,
 ): Promise<boolean> {
   let isDone = true;
-  for (const name of await PushRecord.names(repository.path)) {
+  const names = await PushRecord.names(repository.path);
+  // Read before any record is taken: what fails in between would keep the record locked.
+  const also = names.length === 0 ? [] : await followed();
+  for (const name of names) {
     const record = PushRecord.take(repository.path, name);
     if (record === "busy") isDone = false;
     else if (record !== "none")
-      await reportPush(
-        repository,
-        record,
-        async (branches) => await report(branches, record.since),
-        await followed(),
-      );
+      await reportPush(repository, record, async (branches) => await report(branches, record.since), also);
   }
   return isDone;
 }

@@ -1,6 +1,6 @@
 // Reads the branches and commits of a repository.
 import { type GitOptions, gitOutput, GitProcess, type GitProgram } from "./git.ts";
-import { isRef, refOf } from "./names.ts";
+import { refOf } from "./names.ts";
 
 const MAX_BRANCHES = 1_000;
 
@@ -47,6 +47,9 @@ export async function commitBehind(
   return (await run.child.exited) === 0 ? commit : null;
 }
 
+/** What means something to git within a name, beyond the name itself. */
+const EXPRESSION = /[\s\p{Cc}~^:?*[\\]|\.\.|@\{/u;
+
 /** The first 1,000 branches by name, and those among `also`, wherever they stand. */
 export async function readBranches(
   git: GitProgram,
@@ -56,7 +59,7 @@ export async function readBranches(
   const first = await firstBranches(git, options);
   if (first.length < MAX_BRANCHES) return first;
   const known = new Set(first.map(({ name }) => name));
-  const missing = also.filter((name) => !known.has(name) && isRef(refOf(name)));
+  const missing = also.filter((name) => !known.has(name) && !EXPRESSION.test(name));
   return [...first, ...(await tipsOf(git, [...new Set(missing)], options))];
 }
 

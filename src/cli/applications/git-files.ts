@@ -14,7 +14,7 @@ interface GitFiles {
   omitted: string[];
 }
 
-/** Why git lists nothing: its first line of errors, in English. */
+/** Why git lists nothing, in English. */
 interface Unlisted {
   reason: string;
 }
@@ -98,7 +98,8 @@ async function entriesOf(folder: string, env: NodeJS.ProcessEnv): Promise<Set<st
     },
   );
   const [output, errors, code] = await Promise.all([child.stdout.bytes(), child.stderr.text(), child.exited]);
-  if (code !== 0) return { reason: errors.split("\n")[0] || `git ended with ${code}` };
+  if (code !== 0)
+    return { reason: /^fatal: .*/m.exec(errors)?.[0] ?? `Git ended with the exit code ${code}.` };
   return new Set(namesIn(output).flatMap((line) => entryOf(folder, line)));
 }
 

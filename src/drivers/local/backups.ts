@@ -8,10 +8,8 @@ import {
 } from "../../contracts/keeper.ts";
 import { verifiedRestoreSchema } from "../../contracts/verification.ts";
 import type { Driver } from "../driver.ts";
+import { bounded } from "./bounded.ts";
 import type { HostConnection } from "./host-connection.ts";
-
-/** How long an answer may take that needs no copy of data. The keeper may have to ask a target far away. */
-const TIMEOUT_MS = 60_000;
 
 const archiveSchema = z.nullable(archiveStateSchema);
 
@@ -40,9 +38,4 @@ export function backups({ ask, askFor }: HostConnection): Backups {
         body: JSON.stringify(target),
       }),
   };
-}
-
-function bounded(body?: object): RequestInit {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  return body === undefined ? { signal } : { signal, body: JSON.stringify(body) };
 }

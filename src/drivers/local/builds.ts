@@ -2,10 +2,8 @@
 import * as z from "zod/mini";
 import { buildLogSliceSchema, buildSchema, releaseSchema, type BuildSpec } from "../../contracts/builds.ts";
 import type { Driver } from "../driver.ts";
+import { bounded } from "./bounded.ts";
 import type { HostConnection } from "./host-connection.ts";
-
-/** How long an answer may take that waits for no build. */
-const TIMEOUT_MS = 60_000;
 
 type Builds = Pick<
   Driver,
@@ -48,8 +46,4 @@ function orderOf(
   // A source that breaks off breaks the request off, which then fails with the source's own error.
   source.pipeTo(writable).catch(() => undefined);
   return readable;
-}
-
-function bounded(): RequestInit {
-  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }

@@ -42,3 +42,19 @@ test.each(["redis", "valkey"] as const)(
     expect(await isReady(context)).toBe(true);
   },
 );
+
+test.each(["redis", "valkey"] as const)("a %s that runs a long script is ready", async (name) => {
+  const cache = await cacheOf(name, WITHOUT_LOG);
+  await cache.start();
+  const { context } = cache;
+  await asAdmin(context, (client) => client.send("CONFIG", ["SET", "lua-time-limit", "1"]));
+  const script = asAdmin(context, (client) => client.send("EVAL", ["while true do end", "0"]));
+  const ended = script.catch((error: unknown) => String(error));
+  await until("it is busy", async () => {
+    const answer = asAdmin(context, (client) => client.ping());
+    return (await answer.catch(String)).includes("BUSY");
+  });
+  expect(await isReady(context)).toBe(true);
+  await asAdmin(context, (client) => client.send("SCRIPT", ["KILL"]));
+  expect(await ended).toContain("Script killed");
+});

@@ -29,6 +29,12 @@ function walk(framer: MysqlFramer, bytes: number[]): { used: boolean; after: num
   return { used: framer.walk(buffer, buffer.length), after: [...buffer] };
 }
 
+/** Whether a framer has to ask before it takes these packets. */
+function asks(allows: boolean, ...packets: number[][]): boolean {
+  const bytes = Uint8Array.from(packets.flat());
+  return framerThatAllows(allows).framer.question(bytes, bytes.length) !== null;
+}
+
 describe("the framer decides whether a packet is use", () => {
   test.each([
     ["ping", [PING], false],
@@ -106,6 +112,18 @@ describe("a command to change the user", () => {
   test("is replaced by an unknown command when the rule forbids it", () => {
     const { framer } = framerThatAllows(false);
     expect(walk(framer, request).after).toEqual(packet(0, [0xff, 0x61, 0, 0]));
+  });
+
+  test("of an unknown user is asked about first, wherever it stands among the packets", () => {
+    const close = packet(0, [0x19, 1, 0, 0, 0]);
+    expect([asks(false, request), asks(false, close, request)]).toEqual([true, true]);
+    expect([asks(true, request), asks(true, close, request), asks(false, close)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    const proof = packet(1, [CHANGE_USER, 0x61, 0, 0]);
+    expect([asks(false, proof), asks(false, request.slice(0, -1))]).toEqual([false, false]);
   });
 
   test("never reaches the engine when its payload arrives in pieces", () => {

@@ -60,11 +60,15 @@ export class MysqlFramer implements MessageFramer {
   }
 
   question(bytes: Uint8Array, length: number): Promise<void> | null {
-    if (bytes[HEADER_BYTES] !== COM_CHANGE_USER || this.#headerBytes > 0 || this.#remaining > 0) return null;
-    const end = HEADER_BYTES + ((bytes[0] ?? 0) | ((bytes[1] ?? 0) << 8) | ((bytes[2] ?? 0) << 16));
-    const isWhole = end > HEADER_BYTES && end <= length;
-    if (!isWhole || this.#answers.awaitsFile) return null;
-    return this.#users.allows(bytes.subarray(HEADER_BYTES, end)) ? null : this.#users.learn();
+    if (this.#headerBytes > 0 || this.#remaining > 0 || this.#answers.awaitsFile) return null;
+    for (let at = 0; at + HEADER_BYTES < length;) {
+      const start = at + HEADER_BYTES;
+      const isChange = bytes[start] === COM_CHANGE_USER && bytes[start - 1] === 0;
+      at = start + ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16));
+      const isWhole = at > start && at <= length;
+      if (isChange && isWhole && !this.#users.allows(bytes.subarray(start, at))) return this.#users.learn();
+    }
+    return null;
   }
 
   walk(bytes: Uint8Array, length: number): boolean {

@@ -70,20 +70,19 @@ function isRunning({ entry }: Instance): boolean {
  * @throws EngineError.
  */
 async function replay(engine: Stream, session: Session, entry: Route): Promise<boolean> {
-  const commands = replayOf(session, entry);
-  if (commands.length === 0) return true;
-  engine.write(Buffer.from(commands.join(""), "latin1"));
+  const { needed, others } = replayOf(session, entry);
+  if (needed.length === 0) return true;
+  engine.write(Buffer.from([...needed, ...others].join(""), "latin1"));
   const reader = new ReplyReader(engine);
   try {
-    for (let count = 0; count < commands.length; count++) {
+    for (let count = 0; count < needed.length + others.length; count++) {
       const { type, text } = await reader.next();
       if (type !== "-") continue;
       if (text.startsWith("LOADING ")) {
         engine.end();
         return false;
       }
-      // The last command only finds out about the loading. An engine that cannot save refuses it, and serves.
-      if (count < commands.length - 1) throw new EngineError(text);
+      if (count < needed.length) throw new EngineError(text);
     }
     return true;
   } catch (error) {
@@ -93,19 +92,23 @@ async function replay(engine: Stream, session: Session, entry: Route): Promise<b
   }
 }
 
-function replayOf(session: Session, entry: Route): string[] {
+/** The commands of a session: those that it needs, and others without which it goes on. */
+function replayOf(session: Session, entry: Route): { needed: string[]; others: string[] } {
   const { login, protocol, name, libraryName, libraryVersion, db } = session;
-  if (login === null) return [];
-  const commands =
+  if (login === null) return { needed: [], others: [] };
+  const needed =
     protocol === 3
       ? [commandBytes("HELLO", "3", "AUTH", login.user, login.password)]
       : [commandBytes("AUTH", login.user, login.password)];
-  if (name !== "") commands.push(commandBytes("CLIENT", "SETNAME", name));
+  if (db !== 0) needed.push(commandBytes("SELECT", String(db)));
+  const others: string[] = [];
+  // An engine that runs a long script refuses names.
+  if (name !== "") others.push(commandBytes("CLIENT", "SETNAME", name));
   if (knowsSetInfo(entry)) {
-    if (libraryName !== "") commands.push(commandBytes("CLIENT", "SETINFO", "LIB-NAME", libraryName));
-    if (libraryVersion !== "") commands.push(commandBytes("CLIENT", "SETINFO", "LIB-VER", libraryVersion));
+    if (libraryName !== "") others.push(commandBytes("CLIENT", "SETINFO", "LIB-NAME", libraryName));
+    if (libraryVersion !== "") others.push(commandBytes("CLIENT", "SETINFO", "LIB-VER", libraryVersion));
   }
-  if (db !== 0) commands.push(commandBytes("SELECT", String(db)));
-  // An engine that loads its data refuses only the last of these commands.
-  return [...commands, commandBytes("PING")];
+  // An engine that loads its data refuses this alone, as does an engine that serves but cannot save.
+  others.push(commandBytes("PING"));
+  return { needed, others };
 }

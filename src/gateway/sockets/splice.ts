@@ -111,11 +111,12 @@ export class Splice {
     this.#isAsking = true;
     this.#regulateClient();
     await question;
-    this.#isAsking = false;
-    if (this.#isOver || this.#engine.isEnded) return;
-    this.#pass(bytes);
-    this.#regulateClient();
-    if (this.#isClientDone && !this.#engine.hasUnsent) this.#engine.sendEnd();
+    this.#client.guard(() => {
+      this.#isAsking = false;
+      if (this.#isOver || this.#engine.isEnded) return;
+      this.#pass(bytes);
+      this.#regulateClient();
+    });
   }
 
   #pass(bytes: Uint8Array): void {
@@ -148,7 +149,7 @@ export class Splice {
   }
 
   #engineDrained(): void {
-    if (this.#isClientDone && !this.#isAsking) this.#engine.sendEnd();
+    if (this.#isClientDone) this.#engine.sendEnd();
     else this.#regulateClient();
   }
 
@@ -162,7 +163,7 @@ export class Splice {
   #clientEnded(): void {
     this.#isClientDone = true;
     this.#client.pause(true);
-    if (!this.#isAsking && !this.#engine.hasUnsent) this.#engine.sendEnd();
+    if (!this.#engine.hasUnsent) this.#engine.sendEnd();
   }
 
   #engineEnded(): void {

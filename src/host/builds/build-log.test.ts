@@ -120,6 +120,21 @@ test("the parts of a long line say that it goes on, and no line of the other str
   expect(progress.filter((line) => line !== "60%")).toEqual([""]);
 });
 
+test("no part of a long line ends within a character", () => {
+  const path = join(folder, "log.jsonl");
+  const log = new BuildLogWriter(path, []);
+  const step = new StepOutput(log, "build");
+  const line = `${"x".repeat(4_095)}🐻${"y".repeat(4_093)}🐻z`;
+  const output = step.stream();
+  for (const text of [line, `\n${line}\n`]) output(Buffer.from(text));
+  step.end();
+  log.close();
+  const { lines } = readBuildLog(path, 0);
+  // Each part is written by itself.
+  const written = Buffer.concat(lines.map((part) => Buffer.from(lineText(part)))).toString();
+  expect(written).toBe(`${line}\n${line}\n`);
+});
+
 test("a long line that is cut at the bound ends before the note of that", () => {
   const path = join(folder, "log.jsonl");
   const log = new BuildLogWriter(path, []);

@@ -132,13 +132,10 @@ export class StepOutput {
     // A program that shows progress writes a line again and again.
     const shown = text.split("\r").findLast((part) => part !== "") ?? "";
     this.#kept += text.length + LINE_BYTES;
-    const count = Math.max(1, Math.ceil(shown.length / MAX_LINE_CHARACTERS));
     // What comes after a carriage return stands in the place of what came before.
     const goesOn = isOpen && !text.includes("\r");
-    return Array.from({ length: count }, (_, at) => ({
-      text: shown.slice(at * MAX_LINE_CHARACTERS, (at + 1) * MAX_LINE_CHARACTERS),
-      isOpen: at < count - 1 || goesOn,
-    }));
+    const parts = partsOf(shown);
+    return parts.map((part, at) => ({ text: part, isOpen: at < parts.length - 1 || goesOn }));
   }
 }
 
@@ -160,8 +157,9 @@ class StreamLines {
     const lines = parts.map((part) => ({ text: this.#lineTo(part), isOpen: false }));
     this.#rest += this.#redactor.add(begun);
     while (this.#rest.length > MAX_LINE_CHARACTERS) {
-      lines.push({ text: this.#rest.slice(0, MAX_LINE_CHARACTERS), isOpen: true });
-      this.#rest = this.#rest.slice(MAX_LINE_CHARACTERS);
+      const end = endOfPart(this.#rest, 0);
+      lines.push({ text: this.#rest.slice(0, end), isOpen: true });
+      this.#rest = this.#rest.slice(end);
     }
     return lines;
   }
@@ -178,6 +176,25 @@ class StreamLines {
     this.#rest = "";
     return line;
   }
+}
+
+/** Cuts a line into parts that the log takes; an empty line is one part. */
+function partsOf(line: string): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  do {
+    const end = endOfPart(line, at);
+    parts.push(line.slice(at, end));
+    at = end;
+  } while (at < line.length);
+  return parts;
+}
+
+/** Where the part of a line ends that begins at an offset: never within a character, whose halves nobody can print. */
+function endOfPart(line: string, at: number): number {
+  const end = at + MAX_LINE_CHARACTERS;
+  const isWithin = end < line.length && /[\uD800-\uDBFF]/.test(line.charAt(end - 1));
+  return isWithin ? end - 1 : end;
 }
 
 /** Reads lines after a position; empty when there are none yet. */

@@ -16,8 +16,8 @@ import { originOf, type DataOrigin, type OriginSource } from "./origin.ts";
 /** A build without a waiting caller yields to everything else on the machine. */
 const IDLE_PRIORITY = ["nice", "-n", "19"];
 
-/** The prefix of the folders in which data is built; a unique name follows. */
-const WORK_DIR = "build.";
+/** The prefix of the folders in which data is built, or deleted; a unique name follows. The next build deletes them. */
+export const WORK_DIR = "build.";
 
 /** The options of a build. */
 interface BuildOptions {

@@ -14,7 +14,6 @@ import type {
 } from "../../contracts/keeper.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import { forEachLimited } from "../../lib/for-each-limited.ts";
 import type { Log } from "../../lib/line-log.ts";
 import type { BackupStore } from "../backups/backup-store.ts";
 import { encodeJson } from "../backups/stream-object.ts";
@@ -26,12 +25,8 @@ import { ClientGone } from "../request-stream.ts";
 import type { KeptTarget } from "../targets/kept-target.ts";
 import type { TargetSet } from "../targets/target-set.ts";
 import { emptyArchive, takeOver, type Archive } from "./archive.ts";
+import { deleteMarked } from "./deletion.ts";
 import { encodeEngine, sumOf, type Contents } from "./loading.ts";
-
-const DELETES_AT_ONCE = 4;
-
-/** Objects that say that others are there. */
-const SAYS_COMPLETE = /\/(?:backup|watermark)\.json$/;
 
 /** How often the progress of a log is sent, when nothing else of the archive changes. */
 const PROGRESS_MS = 10_000;
@@ -165,8 +160,8 @@ export class Archives {
   /** Deletes what need not be kept, and no planned restore reads: nothing before all targets were read. */
   async retain(id: string, retention: Retention): Promise<Retained> {
     return await this.#change(id, async (archive) => {
-      if (this.#unread !== null && retention.endsLog !== true)
-        return { deletedBackups: [], deletedSegments: 0 };
+      if (retention.endsLog === true) await this.#endLog(archive);
+      if (this.#unread !== null) return { deletedBackups: [], deletedSegments: 0 };
       const log = this.#logs.logOf(id);
       const deletable = await log.releasable([...archive.backups.values()], retention);
       for (const backup of deletable.backups) await this.#deleteBackup(archive, backup);
@@ -174,6 +169,13 @@ export class Archives {
       if (deletable.backups.length + deletable.segments.length > 0) await this.#measure(archive);
       return { deletedBackups: deletable.backups, deletedSegments: deletable.segments.length };
     });
+  }
+
+  /** @throws PublicError while a target may have log of which nothing is known, and which would come back with it. */
+  async #endLog(archive: Archive): Promise<void> {
+    if (this.#unread !== null) throw new PublicError(this.#unread);
+    await this.#logs.logOf(archive.id).beginAnew();
+    await this.#measure(archive);
   }
 
   async store(id: string, backup: string, stream: AsyncIterable<Uint8Array>): Promise<StoredStream> {
@@ -209,7 +211,7 @@ export class Archives {
     archive.damaged.delete(backup);
   }
 
-  /** Deletes an archive with all backups. A deletion that a kill cut short is finished by the next start. */
+  /** Deletes an archive with all backups. A deletion that is cut short is finished by a later review. */
   async delete(id: string): Promise<void> {
     this.#deletions += 1;
     await this.#logs.forget(id);
@@ -223,16 +225,7 @@ export class Archives {
 
   /** Deletes all objects of an archive that was marked. The mark stays while a target is away, which may have more. */
   async finishDeletion(id: string): Promise<void> {
-    const mark = deletionObject(id);
-    const prefix = archivePrefix(id);
-    const objects = await this.#store.list(prefix);
-    const { first = [], later = [] } = Object.groupBy(
-      objects.map(({ name }) => name).filter((name) => name !== mark),
-      (name) => (SAYS_COMPLETE.test(name) ? "first" : "later"),
-    );
-    for (const names of [first, later])
-      await forEachLimited(names, DELETES_AT_ONCE, (name) => this.#store.delete(name));
-    if (await this.#store.hasNothingBut(mark, prefix)) await this.#store.delete(mark);
+    await deleteMarked(this.#store, id);
   }
 
   /** Whether a backup is being made. */

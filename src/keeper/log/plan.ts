@@ -2,7 +2,7 @@
 // that would end in older data than asked for.
 import { PublicError } from "../../lib/errors.ts";
 import type { BackupInfo, PlanRefusalCode, RestorePlan, RestoreTarget } from "../../contracts/keeper.ts";
-import { binlogName, placeOf } from "./binlog-chain.ts";
+import { binlogName, bytesSince, FILE_SPACE, placeOf } from "./binlog-chain.ts";
 import { chainOf, promisedEnd, timelineOf, type Gap, type LogCatalog } from "./chain.ts";
 import { microsecondsOf } from "./instant.ts";
 import { parseLsn, parseSegmentName } from "./segment.ts";
@@ -151,4 +151,12 @@ function gapRefused(
     return new PlanRefused("gap", `The binary log ${name}, or a part of it, is missing from the archive.`);
   }
   return new PlanRefused("gap", `The log has a gap between the segments ${last} and ${before}.`);
+}
+
+/** The bytes of the log since the newest backup; those of the whole log when it does not go on after that. */
+export function bytesSinceNewest(catalog: LogCatalog, backups: BackupInfo[]): number {
+  const newest = byCompletion(backups).at(-1)?.mysql;
+  if (newest === undefined || newest.timeline !== timelineOf(catalog)) return bytesSince(catalog, "");
+  const offset = parseLsn(newest.startLsn) % FILE_SPACE;
+  return Math.max(0, bytesSince(catalog, newest.startSegment) - offset);
 }

@@ -12,15 +12,15 @@ import type {
   Retention,
 } from "../../contracts/keeper.ts";
 import { DamagedObject, MissingObject } from "../object-store.ts";
-import { binlogName, bytesSince, FILE_SPACE, placeOf } from "./binlog-chain.ts";
+import { binlogName, placeOf } from "./binlog-chain.ts";
 import { trimmedBinlogPlan } from "./binlog-trim.ts";
 import { firstSegmentOf, gapsOf, timelineOf, type LogCatalog } from "./chain.ts";
 import { HeldSegments } from "./held-segments.ts";
 import { deletableOf, type Deletable } from "./retention.ts";
 import type { LogArchive } from "./log-archive.ts";
 import { piecesEnd } from "./objects.ts";
-import { byCompletion, earliestRestoreTime, PlanRefused, restorePlan } from "./plan.ts";
-import { parseHistoryName, parseLsn } from "./segment.ts";
+import { bytesSinceNewest, earliestRestoreTime, PlanRefused, restorePlan } from "./plan.ts";
+import { parseHistoryName } from "./segment.ts";
 import { ShippedBinlog } from "./shipped-binlog.ts";
 import { ShippedLog } from "./shipped-log.ts";
 import type { Shipping, Step } from "./shipping.ts";
@@ -197,11 +197,6 @@ export class TrackedLog {
   /** What retention may delete now: nothing that a planned restore reads, and segments only when they are named again. */
   async releasable(backups: BackupInfo[], retention: Retention): Promise<Deletable> {
     await this.archive.load();
-    if (retention.endsLog === true)
-      await this.#mutex.run(async () => {
-        this.#shipped = null;
-        await this.archive.beginAnew(Date.now());
-      });
     const log = this.catalog(backups);
     const named = deletableOf({ backups, log }, retention);
     const now = Date.now();
@@ -209,6 +204,14 @@ export class TrackedLog {
       backups: named.backups.filter((id) => !this.#held.holds(id, now)),
       segments: this.#held.release(named.segments, now),
     };
+  }
+
+  /** Deletes the log: what comes is that of other data, and goes on after no backup so far. */
+  async beginAnew(): Promise<void> {
+    await this.#mutex.run(async () => {
+      this.#shipped = null;
+      await this.archive.beginAnew(Date.now());
+    });
   }
 
   async deleteSegments(names: string[]): Promise<void> {
@@ -289,12 +292,4 @@ export class TrackedLog {
     const at = this.#shipped?.watermark?.at;
     this.#behindSince ??= at === undefined ? Date.now() : Date.parse(at);
   }
-}
-
-/** The bytes of the log since the newest backup; those of the whole log when it does not go on after that. */
-function bytesSinceNewest(catalog: LogCatalog, backups: BackupInfo[]): number {
-  const newest = byCompletion(backups).at(-1)?.mysql;
-  if (newest === undefined || newest.timeline !== timelineOf(catalog)) return bytesSince(catalog, "");
-  const offset = parseLsn(newest.startLsn) % FILE_SPACE;
-  return Math.max(0, bytesSince(catalog, newest.startSegment) - offset);
 }

@@ -35,7 +35,7 @@ export function reconcileDatabaseCluster(context: KindContext): Reconcile {
     specOf: (cluster) => specOf(cluster, context),
     ensureLogin: (cluster, seen) =>
       ensureLogin({ ...loginOf(cluster, context), database: databaseIn(cluster, seen) }),
-    ensured: (cluster, driver) => endFormerLog(driver, cluster),
+    ensured: (cluster, driver) => endFormerLog(context.db, driver, cluster),
     ensureMasked: (cluster, seen, signal) => ensureMasked(context, cluster, seen, signal),
     write: async (tx, cluster, status, seen, isReached) => {
       if (isReached) {
