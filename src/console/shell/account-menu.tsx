@@ -1,5 +1,5 @@
-// The button with the organization that is shown. The menu behind it is a third of what the frame would weigh, and is
-// loaded when it is about to be opened.
+// The button with the organization that is shown. The menu behind it would be a fifth of the code that every page loads
+// first, so it is loaded when it is about to be opened.
 import { ChevronsUpDown } from "lucide-react";
 import { type ComponentType, type KeyboardEvent, useState } from "react";
 import { loadPart } from "../parts/load-part.ts";
