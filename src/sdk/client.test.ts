@@ -80,7 +80,7 @@ test("a create is repeated with the same key after a 503", async () => {
   ]);
 });
 
-test("what has no key is not repeated after a 503, which Pilvi may answer after the effect", async () => {
+test("a request without a key is not repeated after a 503, since Pilvi may have carried it out", async () => {
   const client = clientOf(json(429, { message: "Wait." }), json(503, { message: "Not ready." }));
   const error = await errorOf(client.tokens.create({ name: "ci", abilities: ["*"] }));
   expect(error).toMatchObject({ status: 503 });

@@ -63,7 +63,7 @@ export async function readBranches(
   return [...first, ...(await tipsOf(git, [...new Set(missing)], options))];
 }
 
-/** The tips of these branches, without those that are not there. */
+/** The tips of the named branches that exist. */
 async function tipsOf(git: GitProgram, names: readonly string[], options: GitOptions): Promise<BranchTip[]> {
   if (names.length === 0) return [];
   const output = await gitOutput(git, ["cat-file", "--batch-check=%(objectname)"], {

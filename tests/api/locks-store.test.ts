@@ -64,7 +64,7 @@ test("the backups of a deleted cache are purged while their archive is removed",
   expect(answer?.status).toBe(204);
 });
 
-test("what the backups of an archive take is not recorded once that is being removed", async () => {
+test("the size of an archive is not recorded while the archive is being removed", async () => {
   const id = `cache-${Bun.randomUUIDv7()}`;
   await api.db`
     insert into archives (id, organization_id, host_id, kind, source)

@@ -123,7 +123,7 @@ function reading({ installed, spec }: EngineContext<PostgresSpec>): string[] {
   return ["io_method = sync", "io_max_concurrency = 8"];
 }
 
-/** All connections. The engine subtracts the reserved connections, and those that Pilvi has, from the customer's. */
+/** The connections of customers and of Pilvi. The engine keeps some for superusers, and counts those in use by Pilvi. */
 function connectionsOf({ maxConnections }: PostgresSpec): number {
   return maxConnections + 2 * OWN_CONNECTIONS;
 }

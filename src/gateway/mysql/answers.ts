@@ -225,7 +225,8 @@ function skipRows(bytes: Uint8Array, start: number, length: number): number {
   return at;
 }
 
-function lengthAt(bytes: Uint8Array, at: number): number {
+/** The length of the payload of the packet at an offset. */
+export function lengthAt(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
 }
 

@@ -1,6 +1,6 @@
 // Follows a client's packets after the login: their ends, use of the instance, changes of the user, and thread ids.
 import type { MessageFramer } from "../backend.ts";
-import type { Answers } from "./answers.ts";
+import { type Answers, lengthAt } from "./answers.ts";
 import { LongData } from "./long-data.ts";
 import { mayNameThreads, type ThreadIds } from "./thread-ids.ts";
 
@@ -64,7 +64,7 @@ export class MysqlFramer implements MessageFramer {
     for (let at = 0; at + HEADER_BYTES < length;) {
       const start = at + HEADER_BYTES;
       const isChange = bytes[start] === COM_CHANGE_USER && bytes[start - 1] === 0;
-      at = start + ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16));
+      at = start + lengthAt(bytes, at);
       const isWhole = at > start && at <= length;
       if (isChange && isWhole && !this.#users.allows(bytes.subarray(start, at))) return this.#users.learn();
     }

@@ -92,7 +92,7 @@ async function replay(engine: Stream, session: Session, entry: Route): Promise<b
   }
 }
 
-/** The commands of a session: those that it needs, and others without which it goes on. */
+/** The commands that set a session up again. The engine has to accept the `needed` commands; it may refuse the others. */
 function replayOf(session: Session, entry: Route): { needed: string[]; others: string[] } {
   const { login, protocol, name, libraryName, libraryVersion, db } = session;
   if (login === null) return { needed: [], others: [] };

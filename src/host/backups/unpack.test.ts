@@ -34,7 +34,7 @@ test.if(IS_ROOT)(
   },
 );
 
-test("what an earlier attempt has left is deleted, however deep it is", async () => {
+test("the files of an earlier attempt are deleted, however deep their folders are", async () => {
   const folder = join(root, "build");
   mkdirSync(join(folder, "data"), { recursive: true });
   makeDeep(join(folder, "data", "deep"), VERY_DEEP);

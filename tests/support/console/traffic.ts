@@ -55,18 +55,12 @@ export class Traffic {
   }
 
   get bytes(): number {
-    return this.#answers.reduce((sum, { bytes }) => sum + bytes, 0);
+    return [...this.#received.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** The largest answers, for a reader of a test that fails. */
   get largest(): string[] {
-    const sorted = this.#answers.sort((one, other) => other.bytes - one.bytes);
+    const sorted = [...this.#received.values()].sort((one, other) => other.bytes - one.bytes);
     return sorted.slice(0, 6).map(({ url, bytes }) => `${bytes} ${new URL(url).pathname}`);
-  }
-
-  /** One answer of each address: a page that loads slowly asks some again, since something has changed meanwhile. */
-  get #answers(): Received[] {
-    const answers = Map.groupBy(this.#received.values(), ({ url }) => url);
-    return Array.from(answers.values(), (same) => same.reduce((a, b) => (b.bytes > a.bytes ? b : a)));
   }
 }
