@@ -1,6 +1,7 @@
 // What the host asks of a running Redis or Valkey: whether it answers, how it is used, and which activity forbids a
 // stop.
 import type { CacheSpec } from "../../contracts/instance-spec.ts";
+import { isOfServingCache } from "../../lib/cache-answers.ts";
 import { messageOf } from "../../lib/errors.ts";
 import { presentable } from "../../lib/presentable.ts";
 import { withSocket } from "../../lib/unix-socket.ts";
@@ -45,11 +46,8 @@ const ANSWER_TIMEOUT_MS = 10_000;
 /** The sections of `INFO` for a reading. Other sections have texts that customers can make as long as they like. */
 const READ_SECTIONS = ["clients", "memory", "stats", "keyspace"];
 
-/**
- * Answers of an engine that serves: it has all the clients it takes, its last save failed so that it only reads, or a
- * customer's script has run for too long.
- */
-const SERVING = /max number of clients reached|MISCONF|BUSY/;
+/** The answer of an engine that has all the clients it takes. */
+const FULL = "max number of clients reached";
 
 /** Whether the administrator gets an answer other than that the engine loads its data. */
 export async function isReady(context: EngineContext<CacheSpec>): Promise<boolean> {
@@ -57,7 +55,7 @@ export async function isReady(context: EngineContext<CacheSpec>): Promise<boolea
     return (await asAdmin(context, (client) => client.ping())) === "PONG";
   } catch (error) {
     // Refused, still loading, or gone: in each case not ready.
-    return SERVING.test(messageOf(error));
+    return isOfServingCache(error) || messageOf(error).includes(FULL);
   }
 }
 

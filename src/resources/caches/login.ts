@@ -1,5 +1,6 @@
 // Logs into a cache as its customer does; only a working login makes the cache available.
-import { messageOf, PublicError } from "../../lib/errors.ts";
+import { isOfServingCache } from "../../lib/cache-answers.ts";
+import { PublicError } from "../../lib/errors.ts";
 import type { KindContext } from "../kind.ts";
 import { exposureOf } from "./exposure.ts";
 import type { CacheRow } from "./store.ts";
@@ -57,6 +58,6 @@ async function ping(client: Bun.RedisClient): Promise<void> {
     const answer = await client.ping();
     if (answer !== "PONG") throw new Error(`the answer to PING was ${answer}`);
   } catch (error) {
-    if (!/MISCONF|BUSY/.test(messageOf(error))) throw error;
+    if (!isOfServingCache(error)) throw error;
   }
 }
