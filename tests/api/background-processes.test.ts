@@ -42,6 +42,13 @@ async function refused(method: string, path: string, json?: object): Promise<str
   return Object.keys(body.errors);
 }
 
+/** Orders a sleep of the serving instance. @returns the minutes that its environment shows; null when it stays awake. */
+async function sleepAfter(order: object): Promise<unknown> {
+  expect((await ask("PATCH", instance, order)).status).toBe(200);
+  const { attributes, meta } = (await ask("GET", environment)).body.data;
+  return attributes["uses_hibernation"] ? meta["sleep_timeout"] : null;
+}
+
 test("a background process is created, listed, changed and deleted", async () => {
   const path = `${instance}/background-processes`;
   const order = { type: "custom", processes: 2, command: "node worker.js" };
@@ -169,6 +176,29 @@ test("a service instance is created and deleted, and the instance that serves st
   expect((await ask("DELETE", `/instances/${body.data.id}`)).status).toBe(204);
   expect((await ask("GET", `/instances/${body.data.id}`)).status).toBe(404);
   expect(await refused("DELETE", instance)).toEqual(["id"]);
+});
+
+test("the serving instance takes the sleep of its environment, and the newer member wins", async () => {
+  expect(await sleepAfter({ hibernation_timeout: 7 })).toBe(7);
+  expect(await sleepAfter({ size: "flex.g-1vcpu-512mb" })).toBe(7);
+  expect(await sleepAfter({ hibernation_timeout: null, uses_sleep_mode: true })).toBe(null);
+  expect(await sleepAfter({ uses_sleep_mode: true })).toBe(7);
+  expect(await sleepAfter({ sleep_timeout: 9 })).toBe(9);
+  expect(await sleepAfter({ hibernation_timeout: 60, sleep_timeout: 9 })).toBe(60);
+  for (const order of [{ hibernation_timeout: 61 }, { sleep_timeout: 0 }, { uses_sleep_mode: "no" }])
+    expect(await refused("PATCH", instance, order)).toEqual(Object.keys(order));
+});
+
+test("a sleep is refused where none serves, and its end where a wake interval needs it", async () => {
+  const order = { name: "Mailers", type: "service", size: "flex.c-1vcpu-256mb", scaling_type: "none" };
+  const { id } = (await ask("POST", `${environment}/instances`, order)).body.data;
+  expect(await refused("PATCH", `/instances/${id}`, { hibernation_timeout: 5 })).toEqual([
+    "hibernation_timeout",
+  ]);
+  expect((await ask("PATCH", environment, { hibernation_wake_up_interval: 60 })).status).toBe(200);
+  expect(await refused("PATCH", instance, { uses_sleep_mode: false })).toEqual(["uses_sleep_mode"]);
+  expect((await ask("PATCH", environment, { hibernation_wake_up_interval: null })).status).toBe(200);
+  expect((await ask("DELETE", `/instances/${id}`)).status).toBe(204);
 });
 
 test("a list of instances is filtered, also with values one by one, and refuses filters that it does not have", async () => {

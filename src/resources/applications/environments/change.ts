@@ -21,7 +21,7 @@ import {
   type EnvironmentRow,
 } from "./store.ts";
 import { servingFaults } from "./serving.ts";
-import type { EnvironmentSettings } from "./settings.ts";
+import { NOT_WOKEN, type EnvironmentSettings } from "./settings.ts";
 import type { VariablesDeletion, VariablesInsert } from "./variable-schema.ts";
 import type { Vault } from "../../../lib/secrets.ts";
 import { newHook } from "../sources/hook-secret.ts";
@@ -126,7 +126,7 @@ async function check(
     errors.slug = [`The application has an environment with the slug ${order.slug}.`];
   }
   if (order.settings.hibernation_wake_up_interval !== null && !order.settings.uses_hibernation) {
-    errors.hibernation_wake_up_interval = ["An environment that does not hibernate is not woken."];
+    errors.hibernation_wake_up_interval = [NOT_WOKEN];
   }
   Object.assign(errors, servingFaults(order.settings));
   if (!isDeepStrictEqual(errors, {})) throw invalid(errors);

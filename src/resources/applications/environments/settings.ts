@@ -17,6 +17,12 @@ export const phpVersions = ["8.2", "8.3", "8.4", "8.5"] as const;
 const MAX_COMMAND = 2_000;
 const MAX_BUILD_VARIABLES = 100;
 
+/** Why an environment with a wake interval has to sleep. */
+export const NOT_WOKEN = "An environment that does not hibernate is not woken.";
+
+/** The minutes without a request after which an environment may sleep. */
+export const sleepMinutes = z.int().min(1).max(60);
+
 function command(description: string, example: string) {
   return z
     .string()
@@ -76,11 +82,10 @@ export const environmentSettings = z.object({
     }),
   uses_server_accelerator: flag("Whether one PHP process answers many requests. Stored, without effect yet."),
   uses_hibernation: flag("Whether the environment sleeps when nobody uses it."),
-  sleep_timeout: z
-    .int()
-    .min(1)
-    .max(60)
-    .meta({ description: "Minutes without a request after which it sleeps.", example: 5 }),
+  sleep_timeout: sleepMinutes.meta({
+    description: "Minutes without a request after which it sleeps.",
+    example: 5,
+  }),
   hibernation_wake_up_interval: z.int().min(1).max(10_080).nullable().meta({
     description: "Minutes of sleep after which the environment is woken without a request; null is never.",
     example: null,

@@ -14,6 +14,7 @@ import { recordPartChange } from "../environments/part-change.ts";
 import { lockEnvironment } from "../environments/store.ts";
 import { orderScheduler } from "./scheduler.ts";
 import type { InstanceChange, NewInstance } from "./schema.ts";
+import { orderSleep } from "./sleep.ts";
 import {
   eraseInstance,
   findInstance,
@@ -78,6 +79,7 @@ export async function changeInstance(
     const settings = settingsOf(instance.settings, body);
     await updateInstance(tx, id, { name, settings });
     await orderScheduler(tx, environment, instance, body.uses_scheduler);
+    await orderSleep(tx, environment, instance, body);
     const isScaled = [body.min_replicas, body.max_replicas].some((count) => count !== undefined);
     await assertFewProcesses(tx, environmentId, isScaled ? "max_replicas" : "uses_scheduler");
     await recordPartChange(tx, request, environment, {

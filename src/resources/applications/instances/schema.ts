@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { resourceIdentifier } from "../../../api/jsonapi/jsonapi.ts";
 import { createdAt } from "../../shared/fields.ts";
+import { sleepMinutes } from "../environments/settings.ts";
 import { instanceSizes } from "./sizes.ts";
 
 /** The names of all sizes. */
@@ -61,6 +62,19 @@ export const instanceChange = z
     min_replicas: replicas.optional(),
     max_replicas: replicas.optional(),
     uses_scheduler: scheduler.optional(),
+    hibernation_timeout: sleepMinutes.nullable().optional().meta({
+      description:
+        "Minutes without a request after which the environment sleeps; null keeps it awake. An environment shows them as `uses_hibernation` and `meta.sleep_timeout`. For the instance that serves requests.",
+      example: 5,
+    }),
+    uses_sleep_mode: z.boolean().optional().meta({
+      deprecated: true,
+      description: "Whether the environment sleeps; `hibernation_timeout` wins over it.",
+    }),
+    sleep_timeout: sleepMinutes.optional().meta({
+      deprecated: true,
+      description: "Minutes without a request after which it sleeps; `hibernation_timeout` wins over it.",
+    }),
   })
   .meta({ id: "InstanceChange" });
 
