@@ -7,6 +7,9 @@ const DAY_MS = 24 * 3_600_000;
 /** What a file imports that takes a share of its own each day; see tests/crash/share.ts. */
 const OWN_SHARE = "crash/share.ts";
 
+/** Files of a folder of `src/` in one process: no job may take much longer than the others, or all wait for it. */
+const SRC_FILES = 20;
+
 /** Files of `tests/api` in one process: enough for few starts of Postgres, few enough for all workers to have some. */
 const API_FILES = 8;
 
@@ -28,8 +31,8 @@ export function ofToday(files, days) {
 }
 
 /**
- * Files of one folder of `src/` are quick and run together, some files of `tests/api` share a process and its Postgres,
- * and every other file of `tests/` runs by itself; long jobs are begun first and the shortest last, so that all
+ * Some files of one folder of `src/` run together, as they are quick; some files of `tests/api` share a process and its
+ * Postgres, and every other file of `tests/` runs by itself; long jobs are begun first and the shortest last, so that all
  * workers have something to do until the end.
  */
 export function jobsOf(files) {
@@ -40,7 +43,7 @@ export function jobsOf(files) {
   );
   const { long = [], medium = [], short = [] } = groupBy(others, lengthOf);
   return [
-    ...Object.values(folders),
+    ...Object.values(folders).flatMap((paths) => slices(paths, SRC_FILES)),
     ...slices(long, 1),
     ...slices(api, API_FILES),
     ...slices([...medium, ...short], 1),
