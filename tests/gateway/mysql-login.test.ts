@@ -285,6 +285,24 @@ describe("TLS", () => {
   });
 });
 
+test.each([
+  ["zlib", 0x20],
+  ["zstd", 0x0400_0000],
+])(
+  "compression with %s is refused with its reason, since the greeting does not offer it",
+  async (_, flags) => {
+    await gateway.sleep();
+    const raw = openRaw(gateway.port);
+    const { payload: greeting } = await raw.expectPacket();
+    raw.send(1, handshakeResponse({ user: "app", proof: nativeToken("secret", saltOf(greeting)), flags }));
+    const { payload } = await raw.expectPacket();
+    expect(payload.readUInt16LE(1)).toBe(1043);
+    expect(payload.toString("latin1", 9)).toContain("does not offer compression");
+    expect(await raw.packet()).toBeNull();
+    expect(gateway.wakes).toEqual([]);
+  },
+);
+
 describe("an engine that cannot start", () => {
   test("is reported as a failed link, with the reason, to a client with a valid password", async () => {
     await gateway.sleep();

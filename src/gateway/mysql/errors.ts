@@ -45,6 +45,11 @@ export function tooOldClient(): ProtocolError {
   );
 }
 
+/** A client that asks for the compressed protocol although the greeting did not offer it, and so would wait for ever. */
+export function compressionRefused(): ProtocolError {
+  return new ProtocolError(1043, "08S01", "This server does not offer compression; connect without it");
+}
+
 export function insecureTransport(): ProtocolError {
   return new ProtocolError(
     3159,

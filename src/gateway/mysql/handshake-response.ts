@@ -10,7 +10,7 @@ import {
   SSL,
   ZSTD,
 } from "./capabilities.ts";
-import { tooOldClient } from "./errors.ts";
+import { compressionRefused, tooOldClient } from "./errors.ts";
 import { NATIVE_PASSWORD } from "../../lib/native-password.ts";
 import { PayloadReader } from "./payload-reader.ts";
 
@@ -42,12 +42,13 @@ export function speaksVersion41(payload: Uint8Array): boolean {
   return payload.length < FLAGS_BYTES || (capabilitiesOf(payload) & PROTOCOL_41) !== 0;
 }
 
-/** @throws MalformedPayload, and ProtocolError for clients that are too old. */
+/** @throws MalformedPayload, and ProtocolError for clients that are too old or compress. */
 export function parseHandshakeResponse(payload: Uint8Array): HandshakeResponse {
   if (!speaksVersion41(payload)) throw tooOldClient();
   const reader = new PayloadReader(payload);
   const fixed = reader.bytes(FIXED_BYTES);
   const capabilities = capabilitiesOf(fixed);
+  if ((capabilities & (COMPRESS | ZSTD)) !== 0) throw compressionRefused();
   const user = new TextDecoder().decode(reader.untilZero());
   const proof = readProof(reader, capabilities);
   const has = (flag: number) => (capabilities & flag) !== 0 && !reader.isAtEnd;
@@ -85,11 +86,11 @@ function parseAttributes(attributes: Uint8Array): Map<string, string> {
   return all;
 }
 
-/** The response with which the gateway logs the client in at the engine, without TLS or compression. */
+/** The response with which the gateway logs the client in at the engine, without TLS. */
 export function engineResponse(response: HandshakeResponse, token: Uint8Array): Uint8Array {
   const { database, attributes } = response;
   const fixed = Buffer.from(response.fixed);
-  const unused = SSL | COMPRESS | ZSTD | CONNECT_WITH_DB | CONNECT_ATTRS;
+  const unused = SSL | CONNECT_WITH_DB | CONNECT_ATTRS;
   const used = (database === null ? 0 : CONNECT_WITH_DB) | (attributes === null ? 0 : CONNECT_ATTRS);
   const capabilities = (response.capabilities & ~unused) | used | SECURE_CONNECTION;
   fixed.writeUInt32LE(capabilities >>> 0, 0);

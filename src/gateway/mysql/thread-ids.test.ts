@@ -6,12 +6,8 @@ const made = makeThreadId();
 const ids = new ThreadIds();
 ids.set(made, 42);
 
-function query(statement: string): Uint8Array {
-  return Buffer.concat([Uint8Array.of(3), Buffer.from(statement)]);
-}
-
-function replaced(statement: string): string {
-  const payload = query(statement);
+function replaced(statement: string, command = 3): string {
+  const payload = Buffer.concat([Uint8Array.of(command), Buffer.from(statement)]);
   ids.replaceIn(payload);
   return Buffer.from(payload.subarray(1)).toString();
 }
@@ -22,14 +18,28 @@ describe("a thread id made by the gateway", () => {
     ["KILL QUERY ", ""],
     ["  kill connection ", " ;"],
     ["kill hard query ", ";"],
+    ["/* app=shop */ /**/ KILL QUERY ", ""],
+    ["-- of the shop\n# twice\n kill ", ""],
     ["SELECT * FROM information_schema.PROCESSLIST WHERE id = ", " and state = 'x'"],
   ])("is replaced in %p", (before, after) => {
     expect(replaced(`${before}${made}${after}`)).toBe(`${before}0000000042${after}`);
   });
 
-  test.each(["select ", "insert into t values ", "kill 9"])("is left alone in %p", (before) => {
-    expect(replaced(`${before}${made}`)).toBe(`${before}${made}`);
+  test("is replaced in a statement that is prepared", () => {
+    expect(replaced(`kill query ${made}`, 0x16)).toBe("kill query 0000000042");
   });
+
+  test("is looked for within a time that grows with the statement alone", () => {
+    const comments = "/**/".repeat(250);
+    expect(replaced(`${comments} ${made}`)).toBe(`${comments} ${made}`);
+  });
+
+  test.each(["select ", "insert into t values ", "/* kill */ select ", "kill 9"])(
+    "is left alone in %p",
+    (before) => {
+      expect(replaced(`${before}${made}`)).toBe(`${before}${made}`);
+    },
+  );
 
   test("is left alone when no connection has it", () => {
     expect(replaced(`kill ${made + 1}`)).toBe(`kill ${made + 1}`);
@@ -55,5 +65,6 @@ test("only short commands that may name a connection are searched for thread ids
   expect(mayNameThreads(0x0c, 5)).toBe(true);
   expect(mayNameThreads(3, 100)).toBe(true);
   expect(mayNameThreads(3, 10_000)).toBe(false);
-  expect(mayNameThreads(0x16, 100)).toBe(false);
+  expect(mayNameThreads(0x16, 100)).toBe(true);
+  expect(mayNameThreads(0x17, 100)).toBe(false);
 });

@@ -4,6 +4,7 @@ import type { Instance } from "../backend.ts";
 
 const COM_QUERY = 0x03;
 const COM_PROCESS_KILL = 0x0c;
+const COM_STMT_PREPARE = 0x16;
 /**
  * Engines count from one at each start and never come near these numbers. All of them have ten digits. They end below the
  * sign of 32 bits: MariaDB's clients for Java read them with a sign, and would name a negative number to end a query.
@@ -13,7 +14,8 @@ const MADE_NUMBERS = 0x4000_0000;
 const DIGITS = 10;
 /** Longer statements do more than list or end connections. */
 const MAX_STATEMENT_BYTES = 1_024;
-const KILL = /^\s*kill\b/i;
+/** Comments may stand before the word: object mappers put the place of a statement there. */
+const KILL = /^(?:\s|\/\*(?:[^*]|\*(?!\/))*\*\/|(?:--\s|#)[^\n]*\n)*kill\b/i;
 const PROCESS_LIST = /processlist/i;
 const MADE = /\b\d{10}\b/g;
 
@@ -41,7 +43,7 @@ export class ThreadIds {
   /** Replaces made numbers by the engine's, in a command about connections. */
   replaceIn(payload: Uint8Array): void {
     if (payload[0] === COM_PROCESS_KILL) return this.#replaceBinary(payload);
-    if (payload[0] !== COM_QUERY || payload.length > MAX_STATEMENT_BYTES) return;
+    if (!isStatement(payload[0]) || payload.length > MAX_STATEMENT_BYTES) return;
     const bytes = Buffer.from(payload.buffer, payload.byteOffset + 1, payload.length - 1);
     const statement = bytes.toString("latin1");
     if (!KILL.test(statement) && !PROCESS_LIST.test(statement)) return;
@@ -61,7 +63,11 @@ export class ThreadIds {
 
 /** Whether a command may be about connections. */
 export function mayNameThreads(command: number | undefined, length: number): boolean {
-  return command === COM_PROCESS_KILL || (command === COM_QUERY && length <= MAX_STATEMENT_BYTES);
+  return command === COM_PROCESS_KILL || (isStatement(command) && length <= MAX_STATEMENT_BYTES);
+}
+
+function isStatement(command: number | undefined): boolean {
+  return command === COM_QUERY || command === COM_STMT_PREPARE;
 }
 
 const instances = new WeakMap<Instance, ThreadIds>();
