@@ -1,6 +1,6 @@
 // Locks of instances: an engine holds its lock as long as it lives, even when its host has ended.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { closeSync, existsSync, readlinkSync, rmSync } from "node:fs";
+import { closeSync, existsSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freshDataDir, until } from "../../../tests/support/pilvi/pilvi.ts";
 import { IS_ROOT } from "../../../tests/support/pilvi/program.ts";
@@ -8,7 +8,7 @@ import { codeOf } from "../../lib/errors.ts";
 import { findEngine, stopEngine } from "../engine/engine-process.ts";
 import { exitOf } from "./exit-watch.ts";
 import { ensureInstanceFolder, instanceFolder, type InstanceFolder } from "./layout.ts";
-import { engineAmong, holdersOf, holdsLock, isLocked, LOCK_FD, takeLock } from "./locks.ts";
+import { engineAmong, holdersOf, holdsLock, isLocked, LOCK_FD, lockHolders, takeLock } from "./locks.ts";
 
 let dataDir: string;
 let folder: InstanceFolder;
@@ -49,14 +49,28 @@ function killGroup(pid: number): void {
   }
 }
 
-/** Runs a command until it has written a line. The lock is there, and free. */
-async function startImpostor(command: string[], account: { uid?: number; gid?: number }): Promise<number> {
-  closeSync(takeLock(folder.lock) ?? 0);
-  const child = Bun.spawn(command, { cwd: "/", stdio: ["ignore", "pipe", "inherit"], ...account });
+/** Runs a command until it has written a line. */
+async function startOther(
+  command: string[],
+  options: { cwd: string; uid?: number; gid?: number },
+): Promise<Bun.Subprocess> {
+  const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"], ...options });
   started.push(child);
   await child.stdout.getReader().read();
+  return child;
+}
+
+/** As `startOther`. The lock is there, and free. */
+async function startImpostor(command: string[], account: { uid?: number; gid?: number }): Promise<number> {
+  closeSync(takeLock(folder.lock) ?? 0);
+  const child = await startOther(command, { cwd: "/", ...account });
   expect(readlinkSync(`/proc/${child.pid}/fd/${LOCK_FD}`)).toBe(folder.lock);
   return child.pid;
+}
+
+/** Perl that opens a path where an engine has its lock. */
+function opening(path: string): string {
+  return `use POSIX; $| = 1; setsid; sysopen $file, ${path}, 0 or die $!; POSIX::dup2(fileno $file, ${LOCK_FD}); print "up\\n"; sleep 600`;
 }
 
 function expectKnown(impostor: number): void {
@@ -122,6 +136,38 @@ describe("a process that poses as an engine", () => {
     const script = `mount -t tmpfs none ${dataDir}; mkdir -p ${folder.path}; : >${folder.lock}; exec ${LOCK_FD}<${folder.lock}; echo up; exec sleep 600`;
     expectKnown(await startImpostor(["setsid", "unshare", "--mount", "/bin/sh", "-c", script], {}));
   });
+});
+
+describe("a process that has another file where an engine has its lock leaves the locks of others alone", () => {
+  const scripts: [what: string, script: string][] = [
+    [
+      "with a path longer than any path may be",
+      `for (1 .. 40) { mkdir "d" x 200 or die $!; chdir "d" x 200 or die $! } ${opening('"."')}`,
+    ],
+    [
+      "with a path that is too long as text",
+      `$name = chr(255) x 255; mkdir $name or die $!; open $made, ">", "$name/lock"; ${opening('"$name/lock"')}`,
+    ],
+  ];
+
+  test.each(scripts)("%s", async (_, script) => {
+    const other = await startOther(["/usr/bin/perl", "-e", script], { cwd: folder.path });
+    const { pid } = startHolder("exec sleep 60");
+    expect(lockHolders().get(folder.lock)).toEqual([pid]);
+    expect([other.pid, pid].map((each) => holdsLock(each, folder.lock))).toEqual([false, true]);
+  });
+
+  test.skipIf(!IS_ROOT)(
+    "leads through a file of this machine, leaves the locks of others alone",
+    async () => {
+      const path = join(folder.path, "served");
+      writeFileSync(path, "");
+      const script = `mount -t tmpfs none ${dataDir}; mkdir -p ${path}; : >${path}/lock; exec ${LOCK_FD}<${path}/lock; echo up; exec sleep 600`;
+      await startOther(["setsid", "unshare", "--mount", "/bin/sh", "-c", script], { cwd: "/" });
+      const { pid } = startHolder("exec sleep 60");
+      expect(lockHolders().get(folder.lock)).toEqual([pid]);
+    },
+  );
 });
 
 test("the end of a process that the host did not start is noticed", async () => {

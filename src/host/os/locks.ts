@@ -13,7 +13,7 @@ import { tryLock } from "../../lib/libc.ts";
 import { codeOf } from "../../lib/errors.ts";
 import { openUnleased } from "../../lib/leases.ts";
 import { exitOf } from "./exit-watch.ts";
-import { orNull, textOf } from "./proc-files.ts";
+import { textOf } from "./proc-files.ts";
 import { signalProcess } from "./signals.ts";
 
 /** The descriptor number under which an engine holds its lock. */
@@ -63,10 +63,11 @@ export function lockHolders(): Map<string, number[]> {
  * may not open (`O_PATH`), and a file of its own at the same path of another namespace.
  */
 function hasOpen(pid: number, path: string): boolean {
+  const [open, lock] = [`/proc/${pid}/fd/${LOCK_FD}`, path].map((each) => orNoLock(() => statSync(each)));
+  if (open === null || open?.ino !== lock?.ino || open?.dev !== lock?.dev) return false;
+  // For a file of its own, a process of a customer can have the kernel list millions of locks here.
   const flags = /^flags:\s+([0-7]+)$/m.exec(textOf(`/proc/${pid}/fdinfo/${LOCK_FD}`))?.[1];
-  if (flags === undefined || (Number.parseInt(flags, 8) & O_PATH) !== 0) return false;
-  const [open, lock] = [`/proc/${pid}/fd/${LOCK_FD}`, path].map((each) => orNull(() => statSync(each)));
-  return open?.ino !== undefined && open.ino === lock?.ino && open.dev === lock.dev;
+  return flags !== undefined && (Number.parseInt(flags, 8) & O_PATH) === 0;
 }
 
 /** Kills processes that an engine left behind, such as a child that saves, and resolves when the lock is free. */
@@ -132,10 +133,17 @@ function relationsOf(pid: number): { parent: number; group: number; session: num
 }
 
 function readLink(path: string): string | null {
+  return orNoLock(() => readlinkSync(path));
+}
+
+/**
+ * Null for any error: a file that cannot be looked at is no lock of an instance. Its path is in the hands of its process,
+ * and may be longer than any path may be, lead through a file of this machine, or be no text.
+ */
+function orNoLock<Result>(look: () => Result): Result | null {
   try {
-    return readlinkSync(path);
-  } catch (error) {
-    if (["ENOENT", "EACCES", "ESRCH"].includes(codeOf(error) ?? "")) return null;
-    throw error;
+    return look();
+  } catch {
+    return null;
   }
 }
