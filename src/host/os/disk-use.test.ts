@@ -69,3 +69,13 @@ test("a file with a set-user bit is found at any depth", async () => {
   chmodSync(join(root, "deep", "program"), 0o4755);
   expect((await treeSizeOf(root, 1_000)).hasSetIds).toBe(true);
 });
+
+test("files and folders whose names are no text count like all others", async () => {
+  const script = `
+    for (chr(255), chr(255) x 255) { mkdir; open $file, ">", "$_/$_"; print $file "x" x ${MEBIBYTE}; chmod 04755, $file }
+    open $file, ">", chr(254); print $file "x" x ${MEBIBYTE}; close $file or die $!`;
+  expect(Bun.spawnSync(["perl", "-e", script], { cwd: root }).exitCode).toBe(0);
+  expect(await diskUseOf(root, 1_000)).toBeGreaterThanOrEqual(3 * MEBIBYTE);
+  expect(await treeSizeOf(root, 1_000)).toMatchObject({ excess: null, hasSetIds: true });
+  expect(await treeSizeOf(root, 5)).toMatchObject({ excess: "entries" });
+});

@@ -1,6 +1,5 @@
 // The space that a folder takes on the disk.
 import { lstat, opendir } from "node:fs/promises";
-import { join } from "node:path";
 import { codeOf } from "../../lib/errors.ts";
 
 /** The unit of `stat`, whatever the file system's own block size is. */
@@ -14,6 +13,11 @@ const SET_IDS = 0o6000;
 
 /** The most levels of folders that a walk goes down; trees of packages have some 50. */
 export const MAX_LEVELS = 256;
+
+/** Each character stands for one byte. */
+const BYTES = "latin1";
+
+const SLASH = Buffer.from("/");
 
 /** The number of files that are read at the same time. */
 const AT_ONCE = 32;
@@ -51,7 +55,7 @@ async function walk(root: string, maxEntries: number, entryBytes: number): Promi
     if (!hasVanished(error)) size.excess = "levels";
     return null;
   };
-  const folders = [{ path: root, level: 0 }];
+  const folders: { path: Buffer; level: number }[] = [{ path: Buffer.from(root), level: 0 }];
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
     const { path: parent, level } = next;
     for await (const paths of entriesOf(parent, hidden)) {
@@ -77,14 +81,17 @@ function hasVanished(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
-/** The paths of a folder's entries, in batches; empty when the folder is gone. */
-async function* entriesOf(folder: string, hidden: (error: unknown) => null): AsyncGenerator<string[]> {
-  const opened = await opendir(folder).catch(hidden);
+/**
+ * The paths of a folder's entries, in batches; empty when the folder is gone. A name can be bytes that are
+ * no text; made text, it would name nothing.
+ */
+async function* entriesOf(folder: Buffer, hidden: (error: unknown) => null): AsyncGenerator<Buffer[]> {
+  const opened = await opendir(folder, { encoding: BYTES }).catch(hidden);
   if (opened === null) return;
-  let paths: string[] = [];
+  let paths: Buffer[] = [];
   try {
     for await (const { name } of opened) {
-      paths.push(join(folder, name));
+      paths.push(Buffer.concat([folder, SLASH, Buffer.from(name, BYTES)]));
       if (paths.length < AT_ONCE) continue;
       yield paths;
       paths = [];
