@@ -1,5 +1,7 @@
 // The host with real applications: Node.js, Bun and a static site, from a build to an answer, a change and a removal.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
 import { until } from "../../tests/support/pilvi/pilvi.ts";
 import { isAlive } from "../../tests/support/pilvi/processes.ts";
@@ -77,6 +79,27 @@ test.each(["node", "bun"] as const)(
     await host.host.builds.removeRelease(release);
   },
 );
+
+test("a build and an application find the names of their user and their group", async () => {
+  const names = "id --user --name && id --group --name";
+  const build = await host.build({ steps: [{ name: "build", command: names }] }, { "server.js": SERVER });
+  expect(build.failure).toBeNull();
+  expect((await host.texts(build.id)).slice(0, 2)).toEqual(["app", "app"]);
+  const spec = applicationSpec({
+    release: build.id,
+    command: `${names} && exec bun server.js`,
+    variables: { SECRET: "first" },
+    credentials: ["SECRET"],
+  });
+  expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+  const { log, conf, lock } = instanceFolder(host.dataDir, spec.id);
+  expect(await Bun.file(log).text()).toContain("\napp\napp\n");
+  // An application that an earlier Pilvi started has no file of groups yet, which is no reason to start it again.
+  const [file, pids] = [join(conf, "group"), holdersOf(lock)];
+  rmSync(file);
+  await host.host.ensure({ ...spec, variables: { SECRET: "second" } });
+  expect([existsSync(file), holdersOf(lock)]).toEqual([true, pids]);
+});
 
 test("the next host finds a running application, and stops it cleanly", async () => {
   const release = await released({ "server.js": SERVER });

@@ -10,7 +10,7 @@ import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
 import { gatedProgram, gatedScript } from "../sandbox/gate.ts";
-import { hasOwnPlaces, passwdFile, sandboxed, type Mount } from "../sandbox/sandbox.ts";
+import { hasOwnPlaces, mountsOfNames, nameFiles, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
 import { commandFile, exportsOf } from "./command-file.ts";
@@ -20,7 +20,7 @@ import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
 import { applicationVariables } from "./variables.ts";
 import { fillWritable, mountsOfWritable, writableIn } from "./writable.ts";
 
-const [COMMAND_FILE, PASSWD_FILE, CREDENTIALS_FILE] = ["start", "passwd", "credentials"];
+const [COMMAND_FILE, GROUP_FILE, CREDENTIALS_FILE] = ["start", "group", "credentials"];
 
 /** How long a process without a port has to run; most programs that cannot run have ended by then. */
 const STEADY_MS = 500;
@@ -35,8 +35,9 @@ export const application: Engine<ApplicationSpec> = {
   majorOf: () => "any",
   limits,
   files,
-  // A process that runs keeps the credentials of its start.
-  appliedFiles: [CREDENTIALS_FILE],
+  // A process that runs keeps the credentials of its start, and goes on without the groups that an earlier Pilvi did not
+  // write.
+  appliedFiles: [CREDENTIALS_FILE, GROUP_FILE],
   args: () => [],
   command,
   socketName: () => "application.sock",
@@ -80,7 +81,7 @@ function limits({ memoryBytes, cpus, maxProcesses }: ApplicationSpec, machineByt
 
 function files(context: EngineContext<ApplicationSpec>): Record<string, string> {
   const { spec, account } = context;
-  const passwd = passwdFile(account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+  const names = nameFiles(account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
   // A new release, other variables or another command are another file, so that they restart the process.
   const settings = JSON.stringify([
     spec.release,
@@ -90,7 +91,7 @@ function files(context: EngineContext<ApplicationSpec>): Record<string, string> 
     ...levelOf(context),
   ]);
   const digest = new Bun.CryptoHasher("sha256").update(settings).digest("hex");
-  const common = { [PASSWD_FILE]: passwd, settings: `${digest}\n` };
+  const common = { ...names, settings: `${digest}\n` };
   if (spec.runtime.name === "static") return { ...common, [SITE_FILE]: siteOf(context), [TYPES_FILE]: TYPES };
   const site = phpSiteOf(context);
   const script = { ...common, [COMMAND_FILE]: scriptOf(context), ...credentialsFile(context) };
@@ -174,7 +175,7 @@ function command(context: EngineContext<ApplicationSpec>): string[] {
   const mounts: Mount[] = [
     { from: app, to: "/app", isWritable: false },
     { from: paths.confDir, to: "/run/pilvi", isWritable: false },
-    { from: join(paths.confDir, PASSWD_FILE), to: "/etc/passwd", isWritable: false },
+    ...mountsOfNames(paths.confDir),
     ...mountsOfWritable(app, writableIn(app, spec.runtime)),
     ...runtime.mounts,
   ];

@@ -22,8 +22,8 @@ const SCOPES = 3;
 /** Devices without a state. */
 const DEVICES = ["null", "zero", "full", "random", "urandom", "tty"].map((name) => `/dev/${name}`);
 
-/** Programs ask for the name of their user, and for facts about themselves and the machine. */
-const ALSO_READ = ["/etc/passwd", "/proc"];
+/** Programs ask for the names of their user and their group, and for facts about themselves and the machine. */
+const ALSO_READ = ["/etc/passwd", "/etc/group", "/proc"];
 
 /**
  * Takes the system call of prctl, the rules' attributes and the filter in hexadecimal, the working directory, then

@@ -1,5 +1,6 @@
 // The sandbox of customers' processes: read-only system folders and nothing of Pilvi or of other customers, and no way to
 // more rights. It comes on top of users and cgroups.
+import { join } from "node:path";
 import { bubblewrapWords } from "./bubblewrap.ts";
 import { landlockWords } from "./landlock.ts";
 
@@ -65,7 +66,20 @@ export function hasOwnPlaces({ level }: Pick<Sandbox, "level">): boolean {
   return level === "bubblewrap";
 }
 
-/** The list of users inside a sandbox: programs ask for the name and the home of their own user. */
-export function passwdFile({ uid, gid }: { uid: number; gid: number }): string {
-  return `root:x:0:0:root:/:/bin/false\napp:x:${uid}:${gid}:app:/home/app:/bin/sh\n`;
+/** The lists of users and groups inside a sandbox, by their names in a folder and in `/etc`. */
+const NAME_FILES = ["passwd", "group"] as const;
+
+type NameFile = (typeof NAME_FILES)[number];
+
+/** Their content: programs ask for the name and the home of their own user, and for the name of its group. */
+export function nameFiles({ uid, gid }: { uid: number; gid: number }): Record<NameFile, string> {
+  return {
+    passwd: `root:x:0:0:root:/:/bin/false\napp:x:${uid}:${gid}:app:/home/app:/bin/sh\n`,
+    group: `root:x:0:\napp:x:${gid}:\n`,
+  };
+}
+
+/** The mounts that show them. @param folder the folder of the machine that has them. */
+export function mountsOfNames(folder: string): Mount[] {
+  return NAME_FILES.map((name) => ({ from: join(folder, name), to: `/etc/${name}`, isWritable: false }));
 }

@@ -11,7 +11,8 @@ import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 import {
   hasOwnPlaces,
-  passwdFile,
+  mountsOfNames,
+  nameFiles,
   sandboxed,
   type Mount,
   type Sandbox,
@@ -77,7 +78,7 @@ export function writeStepFiles(
     String(index),
     `${exports}${command}\n`,
   ]);
-  for (const [name, content] of [["passwd", passwdFile(user)] as [string, string], ...commands]) {
+  for (const [name, content] of [...Object.entries(nameFiles(user)), ...commands]) {
     writeFileSync(join(conf, name), content, { mode: 0o640 });
     if (account !== null) chownSync(join(conf, name), 0, account.gid);
   }
@@ -97,7 +98,7 @@ export function stepOptions(
     { from: tree, to: "/app", isWritable: cache !== null },
     ...(cache === null ? [] : [{ from: cache, to: "/cache", isWritable: true }]),
     { from: folder.conf, to: "/run/pilvi", isWritable: false },
-    { from: join(folder.conf, "passwd"), to: "/etc/passwd", isWritable: false },
+    ...mountsOfNames(folder.conf),
     ...(name === "source" ? [{ from: folder.source, to: "/run/source.tar", isWritable: false }] : []),
     ...(cache === null ? mountsOfWritable(tree, writableIn(tree, spec.runtime)) : []),
     ...runtime.mounts,
