@@ -155,9 +155,9 @@ async function infoOf(
   });
 }
 
-/** A client at the unix socket has no address of its own. */
-function nameOf({ user, name, addr = "" }: Client): string {
-  const from = addr.startsWith("/") ? "" : ` at ${addr}`;
+/** A client at the unix socket (U) has no address of its own: the engine names the socket instead. */
+function nameOf({ user, name, addr = "", flags = "" }: Client): string {
+  const from = flags.includes("U") ? "" : ` at ${addr}`;
   const client = name === undefined || name === "" ? "" : `"${presentable(name)}" `;
   return `The client ${client}of the user "${presentable(user ?? "")}"${from}`;
 }
