@@ -30,6 +30,7 @@ const CUSTOMER_RULES = [
   "+sort",
   "+sort_ro",
   "+role",
+  "+client|list",
 ];
 
 /**

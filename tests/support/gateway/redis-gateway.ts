@@ -15,7 +15,8 @@ import { RawRedis } from "../wire/redis-raw.ts";
 export const PASSWORD = "right-password";
 export const ENGINES = ["valkey", "redis"] as const;
 
-const RULES = "~* &* +@all -@admin -@dangerous +info +keys +flushdb +flushall +sort +sort_ro +role";
+const RULES =
+  "~* &* +@all -@admin -@dangerous +info +keys +flushdb +flushall +sort +sort_ro +role +client|list";
 const NAMES = ["default", "app"];
 const USERS = NAMES.map((name) => ({ name, verifier: sha256Hex(PASSWORD) }));
 
