@@ -62,6 +62,8 @@ const AFTER_LOGIN = [
   ["CLIENT", "SETINFO", "LIB-NAME", "library"],
   ["CLIENT", "SETINFO", "lib-ver", "1.0"],
   ["CLIENT", "SETINFO", "lib-name", "a b"],
+  ["CLIENT", "SETINFO", "LIB-NAME", "a b"],
+  ["CLIENT", "SETINFO", "Lib-Ver", "1 0"],
   ["CLIENT", "SETINFO", "other", "1"],
   ["CLIENT", "SETINFO", "lib-name"],
   ["CLIENT", "MAINT_NOTIFICATIONS", "ON"],

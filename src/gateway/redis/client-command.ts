@@ -21,7 +21,7 @@ export function clientAnswer(args: string[], session: Session, entry: Route): An
 
 /**
  * The error for a text that may not stand in the engine's list of clients; null when the text is valid.
- * @param what the text's kind, such as `Client names`.
+ * @param what the text's kind, such as `Client names`, in the case that the engine has in its answer.
  */
 export function listingRefusal(what: string, text: string): string | null {
   if (text.length > MAX_NAME_BYTES)
@@ -58,7 +58,7 @@ function setInfo(args: string[], session: Session): Answer {
   if (name !== "lib-name" && name !== "lib-ver") {
     return { reply: errorReply(`ERR Unrecognized option '${option}'`), session };
   }
-  const refusal = listingRefusal(name, value);
+  const refusal = listingRefusal(option, value);
   if (refusal !== null) return { reply: refusal, session };
   const change = name === "lib-name" ? { libraryName: value } : { libraryVersion: value };
   return { reply: OK, session: { ...session, ...change } };
