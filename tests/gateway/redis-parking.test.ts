@@ -184,6 +184,8 @@ describe.each(ENGINES)("%s", (name) => {
       : [
           [[["WATCH", "key"]], { receives: "+OK\r\n" }] as [string[][], { receives: string }],
           [[["CLIENT", "NO-TOUCH", "ON"]], { receives: "+OK\r\n" }] as [string[][], { receives: string }],
+          [[["CLIENT", "CAPA", "redirect"]], { receives: "+OK\r\n" }] as [string[][], { receives: string }],
+          [[["READONLY"]], { receives: "+OK\r\n" }] as [string[][], { receives: string }],
         ]),
   ];
 
@@ -249,6 +251,19 @@ describe.each(ENGINES)("%s", (name) => {
       return cache.count("idle") > 0;
     });
     pool.close();
+  });
+
+  test.each(["ID", "INFO", "LIST"])("is woken by CLIENT %s, and not kept awake by it", async (subcommand) => {
+    const client = await cache.dial();
+    const command = commandBytes("CLIENT", subcommand);
+    await client.ask(LOGIN + command + commandBytes("ECHO", "answered"), "answered\r\n");
+    expect(cache.wakes.length).toBe(1);
+    cache.update({ sleepAfterSeconds: 0.3 });
+    await until("nobody uses it", async () => {
+      await client.ask(command + commandBytes("ECHO", "answered"), "answered\r\n");
+      return cache.count("idle") > 0;
+    });
+    client.close();
   });
 
   test("is kept awake by commands that use it", async () => {
