@@ -20,6 +20,17 @@ export function schemaDescriber(bodies: z.ZodObject[]): Override {
   };
 }
 
+/**
+ * The document without what zod-openapi leaves beside a reference: the override is not called there, and a sibling that
+ * forbids other members would forbid those of the schema behind the reference.
+ */
+export function withoutRefusals<Document>(document: Document): Document {
+  return JSON.parse(JSON.stringify(document), (_key, value) => {
+    if (typeof value?.$ref === "string") delete value.additionalProperties;
+    return value;
+  });
+}
+
 /** A schema and the objects in it, at every depth. */
 function objectsIn(schema: z.ZodObject): z.ZodObject[] {
   const inner = Object.values(schema.shape).map(objectSchemaOf);

@@ -9,7 +9,7 @@ import {
 import { deprecationHeaderSchemas } from "../operation/deprecation.ts";
 import { quoted } from "../jsonapi/errors.ts";
 import { documentedErrors, errorComponents } from "./openapi-errors.ts";
-import { schemaDescriber } from "./openapi-schemas.ts";
+import { schemaDescriber, withoutRefusals } from "./openapi-schemas.ts";
 import { IDEMPOTENCY_KEY, idempotencyKey } from "../operation/idempotency.ts";
 import { CSV, EVENT_STREAM, LAST_EVENT_ID, type AnyOperation } from "../operation/operation.ts";
 
@@ -59,7 +59,7 @@ export function openApiDocument(operations: AnyOperation[]): OpenApiDocument {
     const path = operation.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
   }
-  return createDocument(
+  const document = createDocument(
     {
       openapi: "3.1.0",
       info: { title: "Pilvi", version: API_VERSION, description: INTRODUCTION },
@@ -86,6 +86,7 @@ export function openApiDocument(operations: AnyOperation[]): OpenApiDocument {
     },
     { override: schemaDescriber(operations.flatMap(({ body }) => body ?? [])) },
   );
+  return withoutRefusals(document);
 }
 
 function describe(operation: AnyOperation): ZodOpenApiOperationObject {

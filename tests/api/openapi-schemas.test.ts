@@ -1,0 +1,33 @@
+// The schemas of the OpenAPI document, all of them: a client that checks bodies by them refuses and misses nothing.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startApi, type TestApi } from "../support/api/api.ts";
+import { documentOf, type Document, type Json } from "../support/api/openapi.ts";
+
+/** What may stand beside a reference without changing which values are valid. */
+const ANNOTATIONS = new Set(["description", "default", "example", "examples", "deprecated", "title"]);
+
+let api: TestApi;
+let document: Document;
+beforeAll(async () => {
+  api = await startApi();
+  document = await documentOf(api);
+});
+afterAll(() => api.stop());
+
+test("no reference has a sibling that changes which values are valid", () => {
+  const faults = objectsIn(document).flatMap(([at, object]) => {
+    if (typeof object.$ref !== "string") return [];
+    const siblings = Object.keys(object).filter((key) => key !== "$ref" && !ANNOTATIONS.has(key));
+    return siblings.map((key) => `${at}: ${key}`);
+  });
+  expect(faults).toEqual([]);
+});
+
+/** All objects of the document with their places, except those of examples and defaults. */
+function objectsIn(value: unknown, at = ""): [at: string, object: Json][] {
+  if (typeof value !== "object" || value === null) return [];
+  const below = Object.entries(value)
+    .filter(([key]) => at.endsWith("/properties") || !["example", "examples", "default"].includes(key))
+    .flatMap(([key, each]) => objectsIn(each, `${at}/${key}`));
+  return Array.isArray(value) ? below : [[at, value as Json], ...below];
+}
