@@ -6,6 +6,9 @@ import { documentOf, type Document, type Json } from "../support/api/openapi.ts"
 /** What may stand beside a reference without changing which values are valid. */
 const ANNOTATIONS = new Set(["description", "default", "example", "examples", "deprecated", "title"]);
 
+/** What gives a member a type. */
+const TYPES = ["type", "$ref", "enum", "const", "anyOf", "oneOf"];
+
 let api: TestApi;
 let document: Document;
 beforeAll(async () => {
@@ -22,6 +25,32 @@ test("no reference has a sibling that changes which values are valid", () => {
   });
   expect(faults).toEqual([]);
 });
+
+test("no key of the tools that made the document is left in it", () => {
+  const keys = ["override", "param", "header", "unusedIO", "outputId"];
+  const schemas = objectsIn(document).filter(([at]) => at.includes("/schema"));
+  const faults = schemas.flatMap(([at, object]) =>
+    at.endsWith("/properties") ? [] : keys.filter((key) => key in object).map((key) => `${at}: ${key}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+test("every member of a body, and each of its alternatives, has a type", async () => {
+  const requests = await (await fetch(`${api.origin}/openapi.json?part=requests`)).json();
+  const objects = objectsIn(requests);
+  expect(objects.length).toBeGreaterThan(100);
+  const faults = objects.flatMap(([at, object]) => {
+    const members = Object.entries(at.endsWith("/properties") ? object : {});
+    const alternatives = [object.anyOf, object.oneOf].filter(Array.isArray).flat().entries();
+    const named = [...members, ...alternatives] as [string | number, Json][];
+    return named.filter(([, schema]) => !hasType(schema)).map(([name]) => `${at}/${name}`);
+  });
+  expect(faults).toEqual([]);
+});
+
+function hasType(schema: Json): boolean {
+  return TYPES.some((key) => key in schema);
+}
 
 /** All objects of the document with their places, except those of examples and defaults. */
 function objectsIn(value: unknown, at = ""): [at: string, object: Json][] {

@@ -37,12 +37,16 @@ function objectsIn(schema: z.ZodObject): z.ZodObject[] {
   return [schema, ...inner.flatMap((object) => (object === undefined ? [] : objectsIn(object)))];
 }
 
-/** In a request null means that an optional member is left out. */
+/**
+ * In a request null means that an optional member is left out. The definition of a member may be filled in only after
+ * this, so the form with null is made of it when the document is written.
+ */
 function allowNullForOptional(schema: JsonSchema): void {
   const required = new Set(schema.required ?? []);
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (required.has(name) || typeof member !== "object") continue;
-    schema.properties = { ...schema.properties, [name]: orNull(member) };
+    const written = { toJSON: () => orNull(member) } as JsonSchema;
+    schema.properties = { ...schema.properties, [name]: written };
   }
 }
 
@@ -51,10 +55,6 @@ function orNull(schema: JsonSchema): JsonSchema {
     return { ...schema, type: [schema.type, "null"] } as JsonSchema;
   }
   const { description, default: preset, ...rest } = schema;
-  if (description === undefined && preset === undefined) {
-    // Not a copy: the definition of the member may be filled into it only after this.
-    return { anyOf: [schema, { type: "null" }] } as JsonSchema;
-  }
   return {
     ...(description !== undefined && { description }),
     ...(preset !== undefined && { default: preset }),
