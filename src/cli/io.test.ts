@@ -37,3 +37,9 @@ test("text for people has no escapes, and data for a program is unchanged", asyn
   expect(await call("redraw")).toEqual({ out: "", err: `\r\u001b[K${shown}` });
   expect(await call("data")).toEqual({ out: name, err: "" });
 });
+
+test("on a terminal the lines of data end well, and what is in them cannot move the cursor", async () => {
+  const data = JSON.stringify("a,b\r\n1,x\rpwned\u001b[2J\r\n");
+  const { out } = await printed(`process.stdout.isTTY = true; io.data(${data});`);
+  expect(out).toBe(String.raw`a,b${"\n"}1,x\u000dpwned\u001b[2J${"\n"}`);
+});

@@ -62,7 +62,7 @@ export interface Io {
 export function processIo(): Io {
   return {
     out: (text) => void process.stdout.write(printable(text)),
-    data: (text) => void process.stdout.write(process.stdout.isTTY ? printable(text) : text),
+    data: (text) => void process.stdout.write(process.stdout.isTTY ? printableLines(text) : text),
     err: (text) => void process.stderr.write(printable(text)),
     redraw: (line) => void process.stderr.write(CLEAR_LINE + printable(line)),
     folder: process.cwd(),
@@ -85,6 +85,11 @@ export function processIo(): Io {
     openTerminal: process.stdin.isTTY && process.stdout.isTTY ? openLocalTerminal : null,
     exitWith: (code) => void (process.exitCode = code),
   };
+}
+
+/** The text for a terminal, with the ends of lines of CSV as those of a terminal. */
+function printableLines(text: string): string {
+  return printable(text.replaceAll("\r\n", "\n"));
 }
 
 async function ask(question: string): Promise<string> {
