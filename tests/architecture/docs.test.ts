@@ -19,6 +19,9 @@ const NONE = "none";
 /** All clones of the repository carry them. */
 const MAX_PICTURE_BYTES = 1_500_000;
 
+/** What begins like a command, and is the line of a start or what commander itself adds. */
+const NO_COMMANDS = /^(ready|help) /;
+
 /** What the documentation must say of each default. */
 const DEFAULTS: Record<string, string> = {
   PILVI_HOST: `\`${config.host}\``,
@@ -111,6 +114,18 @@ test("the commands that the documentation shows have the options and the argumen
   const faults = markdownFiles()
     .filter((path) => path !== "CHANGELOG.md")
     .flatMap((path) => shownCommands(markdown(path)).flatMap((shown) => faultsOf(path, shown)));
+  expect(faults).toEqual([]);
+});
+
+test("the commands that sentences of the documentation name exist", () => {
+  const faults = markdownFiles()
+    .filter((path) => path !== "CHANGELOG.md")
+    .flatMap((path) =>
+      [...prose(path).matchAll(/`(?:npx )?pilvi ([a-z][^`]*)`/g)]
+        .map(([, words = ""]) => words)
+        .filter((words) => !NO_COMMANDS.test(words) && !exists(words.split(/\s+/)))
+        .map((words) => `${path}: pilvi ${words}`),
+    );
   expect(faults).toEqual([]);
 });
 
@@ -215,6 +230,17 @@ function faultsOf(path: string, words: string[]): string[] {
   const least = known.filter(({ required }) => required).length;
   const most = known.some(({ variadic }) => variadic) ? Infinity : known.length;
   return count >= least && count <= most ? [] : [`${shown} (${count} arguments)`];
+}
+
+/** Whether the words begin with a command; a group of commands may be named alone. */
+function exists([...words]: string[]): boolean {
+  let command = createProgram();
+  while (command.commands.length > 0 && /^[a-z-]+$/.test(words[0] ?? "")) {
+    const below = find(command, words.shift());
+    if (below === undefined) return command.registeredArguments.length > 0;
+    command = below;
+  }
+  return true;
 }
 
 function find(command: Command, name: string | undefined): Command | undefined {
