@@ -1,5 +1,7 @@
 // The options that make up the `config` of a cluster.
 import { type Command, InvalidArgumentError } from "commander";
+import { PilviError, type PilviClient } from "../../sdk/index.ts";
+import { CommandError } from "../failure.ts";
 import { wholeNumber } from "../options.ts";
 
 /** The parsed options. */
@@ -27,6 +29,34 @@ export function configOf(options: ConfigOptions): Record<string, unknown> | unde
   const named = Object.entries(members).filter(([, value]) => value !== undefined);
   if (named.length === 0) return options.config;
   return { ...options.config, ...Object.fromEntries(named) };
+}
+
+/**
+ * Refuses names of `--config` that this type of cluster does not have, since the API ignores members that it does not
+ * know. @throws CommandError that lists the names of the type.
+ */
+export async function requireKnownMembers(
+  client: PilviClient,
+  type: string,
+  { config }: ConfigOptions,
+): Promise<void> {
+  if (config === undefined) return;
+  const known = await membersOf(client, type);
+  const unknown = Object.keys(config).find((name) => known?.includes(name) === false);
+  if (known === undefined || unknown === undefined) return;
+  const text = `The config of ${type} has no member named ${unknown}. Its members are ${known.join(", ")}.`;
+  throw new CommandError(text, 2);
+}
+
+/** The members of a type's config; undefined for a type that the server refuses, or for a token that may not read. */
+async function membersOf(client: PilviClient, type: string): Promise<string[] | undefined> {
+  try {
+    const { data } = await client.databases.types();
+    return data.find((each) => each.type === type)?.config_schema.map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof PilviError && error.status === 403) return undefined;
+    throw error;
+  }
 }
 
 /** Adds the options. */

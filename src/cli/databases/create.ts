@@ -4,7 +4,7 @@ import type { NewDatabaseCluster } from "../../sdk/index.ts";
 import { withJson, withWait, type WaitOptions } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { finishCreate } from "../shared/create.ts";
-import { configOf, type ConfigOptions, withConfig } from "./config.ts";
+import { configOf, type ConfigOptions, requireKnownMembers, withConfig } from "./config.ts";
 import { clusterKind } from "./kind.ts";
 
 interface CreateOptions extends WaitOptions, ConfigOptions {
@@ -29,6 +29,7 @@ export function addCreate(databases: Command, session: Session): void {
   withWait(withJson(withConfig(command)), "it can be used").action(
     async (name: string, options: CreateOptions) => {
       const client = await session.client();
+      await requireKnownMembers(client, options.type, options);
       const created = await client.databases.create(bodyOf(name, options));
       await finishCreate(session, clusterKind, client, created, options);
     },

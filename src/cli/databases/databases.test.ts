@@ -4,6 +4,7 @@ import { CommanderError } from "commander";
 import type { DatabaseClusterResource, DatabaseResource } from "../../sdk/index.ts";
 import { bodies, closeServers, failureOf, list, noContent, one, requests, serve } from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
+import { typesRoute } from "./test-support.ts";
 
 afterEach(closeServers);
 
@@ -87,7 +88,7 @@ function schema(
 }
 
 function created(): string {
-  return serve({ "POST /databases/clusters": one(cluster({ status: "creating" }), 201) });
+  return serve({ ...typesRoute(), "POST /databases/clusters": one(cluster({ status: "creating" }), 201) });
 }
 
 describe("create", () => {
@@ -253,6 +254,7 @@ describe("a session", () => {
 
 test("update sends the named members of the config, and suspend sends no body", async () => {
   const url = serve({
+    ...typesRoute(),
     [`GET ${path}`]: one(cluster()),
     [`PATCH ${path}`]: one(cluster()),
     [`POST ${path}/suspend`]: one(cluster()),

@@ -4,7 +4,7 @@ import { nameArgument, withJson, withWait, type WaitOptions } from "../options.t
 import { type Session, withExamples } from "../session.ts";
 import { find } from "../shared/find.ts";
 import { finishUpdate, requireChange } from "../shared/update.ts";
-import { configOf, type ConfigOptions, withConfig } from "./config.ts";
+import { configOf, type ConfigOptions, requireKnownMembers, withConfig } from "./config.ts";
 import { clusterKind } from "./kind.ts";
 
 interface UpdateOptions extends WaitOptions, ConfigOptions {
@@ -23,6 +23,7 @@ export function addUpdate(databases: Command, session: Session): void {
       requireChange(command, { config });
       const client = await session.client();
       const { data } = await find(clusterKind, client, nameOrId);
+      await requireKnownMembers(client, data.attributes.type, options);
       await client.databases.update(data.id, { config: config ?? {} });
       await finishUpdate(session, clusterKind, client, data.id, options);
     },
