@@ -1,7 +1,7 @@
 // The schemas of the OpenAPI document, all of them: a client that checks bodies by them refuses and misses nothing.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startApi, type TestApi } from "../support/api/api.ts";
-import { documentOf, type Document, type Json } from "../support/api/openapi.ts";
+import { documentOf, expectDocumented, type Document, type Json } from "../support/api/openapi.ts";
 
 /** What may stand beside a reference without changing which values are valid. */
 const ANNOTATIONS = new Set(["description", "default", "example", "examples", "deprecated", "title"]);
@@ -46,6 +46,27 @@ test("every member of a body, and each of its alternatives, has a type", async (
     return named.filter(([, schema]) => !hasType(schema)).map(([name]) => `${at}/${name}`);
   });
   expect(faults).toEqual([]);
+});
+
+test("every operation that takes an idempotency key documents the refusal of a key", async () => {
+  const taking = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { parameters = [] }]) => parameters.some(({ name }) => name === "Idempotency-Key"))
+      .map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+  );
+  expect(taking.length).toBeGreaterThan(3);
+  const faults = taking.filter(({ operation }) => operation.responses["422"] === undefined);
+  expect(faults.map(({ name }) => name)).toEqual([]);
+});
+
+test("the refusal of a key by an operation without a body matches the document", async () => {
+  const init = { method: "POST", headers: { "Idempotency-Key": "k".repeat(1000) } };
+  const answer = await api.request(
+    "/api/applications/app-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f/rotate-deploy-key",
+    init,
+  );
+  expect(answer.status).toBe(422);
+  await expectDocumented(document, "/applications/{id}/rotate-deploy-key", "post", answer);
 });
 
 function hasType(schema: Json): boolean {

@@ -120,6 +120,9 @@ export const errorComponents: Record<string, ZodOpenApiResponseObject> = {
 export function documentedErrors(operation: AnyOperation): ZodOpenApiResponsesObject {
   const hasBody = operation.body !== undefined || operation.upload !== undefined;
   const hasQuery = operation.query !== undefined;
+  const canConflict = operation.isIdempotent === true || operation.canConflict === true;
+  // A key that is malformed, or that another request had, is refused like a field.
+  const canRefuse = operation.isIdempotent === true || operation.canRefuse === true;
   const applies: [status: number, name: string, applies: boolean][] = [
     [400, "BadRequest", hasBody || hasQuery || operation.includes !== undefined],
     [401, "Unauthenticated", true],
@@ -130,11 +133,11 @@ export function documentedErrors(operation: AnyOperation): ZodOpenApiResponsesOb
     ],
     [404, "NotFound", operation.params !== undefined],
     [408, "TooSlow", operation.body !== undefined],
-    [409, "Conflict", operation.isIdempotent === true || operation.canConflict === true],
+    [409, "Conflict", canConflict],
     [410, "Gone", operation.success.stream !== undefined],
     [413, "TooLarge", hasBody],
     [415, "UnsupportedMediaType", hasBody],
-    [422, "Invalid", hasBody || hasQuery || operation.canRefuse === true],
+    [422, "Invalid", hasBody || hasQuery || canRefuse],
     [426, "NoWebSocket", operation.success.status === 101],
     [429, "TooManyRequests", true],
     [500, "Failed", true],
