@@ -141,6 +141,18 @@ test("an application that ends, hangs or answers with errors has failed, with it
   await Promise.all([host.host.remove(ends.id), host.host.remove(fails.id)]);
 });
 
+test("the reason of an application that writes much before it ends has the end of its output", async () => {
+  const line = `console.error("a long line of a program that starts: ${"x".repeat(150)}");`;
+  const end = `console.error("FATAL: the real reason is here"); process.exit(1);`;
+  const release = await released({ "server.js": `${line.repeat(4)} ${end}` });
+  const spec = applicationSpec({ release, command: "node server.js" });
+  const { state, lastError } = await host.host.ensure(spec);
+  expect(state).toBe("failed");
+  expect(lastError).toStartWith("The application ended before it was ready. Its last lines:\n");
+  expect(lastError).toEndWith("\nFATAL: the real reason is here");
+  await host.host.remove(spec.id);
+});
+
 test("an application that listens at another port has failed, with the name of the right one", async () => {
   const release = await released({ "other.sh": "echo listening on 3000; sleep 996" });
   const spec = applicationSpec({ release, command: "sh other.sh", healthPath: "/", startTimeoutSeconds: 5 });

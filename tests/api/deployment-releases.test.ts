@@ -76,10 +76,19 @@ test("a deployment whose last lines have characters that the store does not take
   if (row === undefined) throw new Error("no deployment");
   const reason = `a\0b\n${"x".repeat(3_995)}🙂`;
   await api.db.begin((tx) => endDeployment(tx, row, { status: "build.failed", reason }));
-  const kept = `ab\n${"x".repeat(3_995)}\ufffd`;
+  const kept = `ab\n${"x".repeat(3_995)}\ufffd…`;
   expect((await loadDeployment(api.db, id))?.failureReason).toBe(kept);
   const [event] = await api.db`select details from events where details ->> 'deployment' = ${id}`;
   expect(event.details.reason).toBe(kept);
+});
+
+test("a reason with long lines of output keeps its end, where the error is", async () => {
+  const id = await deployment("deployment.running");
+  const row = await loadDeployment(api.db, id);
+  if (row === undefined) throw new Error("no deployment");
+  const reason = ["It ended with 1.", ...Array(9).fill("x".repeat(4_000)), "FATAL: no module"].join("\n");
+  await api.db.begin((tx) => endDeployment(tx, row, { status: "build.failed", reason }));
+  expect((await loadDeployment(api.db, id))?.failureReason).toBe("It ended with 1.\n…\nFATAL: no module");
 });
 
 test("the last lines of a run are given without characters that the store does not take", () => {

@@ -25,8 +25,8 @@ const [COMMAND_FILE, GROUP_FILE, CREDENTIALS_FILE] = ["start", "group", "credent
 /** How long a process without a port has to run; most programs that cannot run have ended by then. */
 const STEADY_MS = 500;
 
-/** The last lines of output that the reason of a failure has, and the most characters of them. */
-const [SHOWN_LINES, SHOWN_CHARACTERS] = [10, 1_000];
+/** The last lines of output that the reason of a failure has, and the most characters of each. */
+const [SHOWN_LINES, LINE_CHARACTERS] = [10, 1_000];
 
 export const application: Engine<ApplicationSpec> = {
   name: "application",
@@ -234,5 +234,6 @@ function lastLines(logTail: string): string {
   const lines = logTail
     .split("\n")
     .filter((line) => line.trim() !== "" && !/^(?:# pilvi |#\d+ |\[stacktrace\]$|"\} *$)/.test(line));
-  return lines.slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARACTERS);
+  const shown = lines.slice(-SHOWN_LINES).map((line) => line.slice(0, LINE_CHARACTERS));
+  return shown.join("\n");
 }

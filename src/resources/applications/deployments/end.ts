@@ -1,4 +1,5 @@
 // Ends a deployment, and lets the next deployment of its environment begin.
+import { shortenedSentence } from "../../../lib/presentable.ts";
 import { storableText } from "../../../lib/storable.ts";
 import type { Transaction } from "../../../store/database.ts";
 import { notify } from "../../../store/notifications.ts";
@@ -26,7 +27,7 @@ export async function endDeployment(
   { id, environmentId, commit }: Pick<DeploymentRow, "id" | "environmentId" | "commit">,
   { status, reason }: DeploymentEnd,
 ): Promise<boolean> {
-  const text = reason === undefined ? null : storableText(reason, MAX_REASON_CHARACTERS);
+  const text = reason === undefined ? null : storableText(shortenedSentence(reason, MAX_REASON_CHARACTERS));
   const environment = await loadEnvironment(tx, environmentId);
   // Its next run removes the release, which is of no use for a rollback. Work is locked before its rows.
   if (environment !== undefined && hasFailed(status)) await enqueueDeployment(tx, id, environment.hostId);
