@@ -130,7 +130,8 @@ test("a shell command gets its signal, and what it leaves running ends with it",
 
 test("an application that ends, hangs or answers with errors has failed, with its last lines", async () => {
   const release = await released({ "server.js": SERVER });
-  const ends = applicationSpec({ release, command: "echo no database here; exit 3" });
+  const command = String.raw`printf '\033[31mno database\033[39m here\n'; exit 3`;
+  const ends = applicationSpec({ release, command });
   expect(await host.host.ensure(ends)).toMatchObject({
     state: "failed",
     lastError: expect.stringContaining("no database here"),

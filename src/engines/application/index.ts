@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ApplicationSpec } from "../../contracts/instance-spec.ts";
 import type { Limits } from "../../contracts/observation.ts";
 import { PublicError } from "../../lib/errors.ts";
+import { lastLines } from "../../lib/last-lines.ts";
 import { isListening } from "../../lib/port-probe.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
@@ -25,8 +26,8 @@ const [COMMAND_FILE, GROUP_FILE, CREDENTIALS_FILE] = ["start", "group", "credent
 /** How long a process without a port has to run; most programs that cannot run have ended by then. */
 const STEADY_MS = 500;
 
-/** The last lines of output that the reason of a failure has, and the most characters of each. */
-const [SHOWN_LINES, LINE_CHARACTERS] = [10, 1_000];
+/** How many of the last lines the reason of a failure has. */
+const SHOWN_LINES = 10;
 
 export const application: Engine<ApplicationSpec> = {
   name: "application",
@@ -213,7 +214,7 @@ function missingCommand(): never {
 }
 
 function explain(logTail: string): string {
-  const end = lastLines(logTail);
+  const end = outputEnd(logTail);
   if (end === "") return "The application ended before it was ready, without a word.";
   return `The application ended before it was ready. Its last lines:\n${end}`;
 }
@@ -225,15 +226,14 @@ function explainDelay({ spec, address }: EngineContext<ApplicationSpec>, logTail
     port === null || isListening(address, port)
       ? `The application did not answer ${path ?? "/"} with a status below 500 within ${seconds} s.`
       : `Nothing listens at ${address} at the port that the variable PORT names (${port}) after ${seconds} s. The application may listen at another port, or at ::1 alone.`;
-  const end = lastLines(logTail);
+  const end = outputEnd(logTail);
   return `${missing}${end === "" ? "" : ` Its last lines:\n${end}`}`;
 }
 
-/** Frames of PHP's traces are left out: a trace alone would fill the lines, and it follows what it is about. */
-function lastLines(logTail: string): string {
+/** Frames of PHP's traces are left out as well. */
+function outputEnd(logTail: string): string {
   const lines = logTail
     .split("\n")
-    .filter((line) => line.trim() !== "" && !/^(?:# pilvi |#\d+ |\[stacktrace\]$|"\} *$)/.test(line));
-  const shown = lines.slice(-SHOWN_LINES).map((line) => line.slice(0, LINE_CHARACTERS));
-  return shown.join("\n");
+    .filter((line) => !/^(?:# pilvi |#\d+ |\[stacktrace\]$|"\} *$)/.test(line));
+  return lastLines(lines, SHOWN_LINES).join("\n");
 }

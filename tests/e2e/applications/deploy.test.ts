@@ -73,11 +73,14 @@ describe("a deployment", () => {
     const files = bunServer("four");
     files["package.json"] = JSON.stringify({
       name: "shop",
-      scripts: { start: "bun server.ts", build: "echo cannot be built; exit 4" },
+      scripts: { start: "bun server.ts", build: "sh fails.sh" },
     });
+    const code = Array.from({ length: 12 }, (_, line) => `echo "  ${line} | code"`);
+    const red = String.raw`printf '\033[31mcannot be built:\033[39m main.ts\n'`;
+    files["fails.sh"] = [red, ...code, "exit 4"].join("\n");
     const { id, attributes } = await application.tryToDeploy(files);
     expect(attributes.status).toBe("build.failed");
-    expect(attributes.failure_reason).toContain("cannot be built");
+    expect(attributes.failure_reason).toContain("\ncannot be built: main.ts\n  0 | code\n");
     expect(await stepsOf(id)).toMatchObject({ build: "failed" });
     expect(await application.text()).toBe("two");
   });

@@ -2,6 +2,7 @@
 import type { Build, BuildSpec } from "../../../contracts/builds.ts";
 import type { Plan, PlannedCommands } from "../../../contracts/plan.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
+import { lastLines } from "../../../lib/last-lines.ts";
 import { storableText } from "../../../lib/storable.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { buildSecretNames, buildVariables } from "../environments/all-variables.ts";
@@ -22,8 +23,8 @@ export const BUILD_LIMITS = {
 /** How long the host holds a question about new output, at first and later; a cancel is noticed as soon. */
 const [FIRST_WAIT_MS, WAIT_MS] = [100, 1_000];
 
-/** How many of the last lines the reason of a failure has. */
-const SHOWN_LINES = 10;
+/** How many of the last lines the reason of a failure has: enough for a message with a part of the code below it. */
+const SHOWN_LINES = 20;
 
 /** A deployment with its source. */
 interface BuildParts extends DeploymentParts {
@@ -51,11 +52,11 @@ export async function ensureBuilt(
     await failpoint("deployment.ordered");
   }
   await writeDeploymentStatus(context.db, id, "build.queued");
-  const { build, lastLines } = await followBuild(context, { ...parts, id, running: "build.running" }, signal);
+  const { build, output } = await followBuild(context, { ...parts, id, running: "build.running" }, signal);
   if (build.failure?.code === "interrupted") throw new Error("the host ended while it built");
   if (build.state === "cancelled") return "cancelled";
   if (build.state === "succeeded") return "succeeded";
-  return { reason: failureText("The build failed.", build, lastLines) };
+  return { reason: failureText("The build failed.", build, output) };
 }
 
 function specOf(context: KindContext, { environment, deployment, plan }: BuildParts): BuildSpec {
@@ -91,24 +92,27 @@ interface FollowedBuild {
   running: DeploymentStatus;
 }
 
-/** Reads the output until the build has ended. A cancel of the deployment cancels the build. */
+/**
+ * Reads the output until the build has ended. A cancel of the deployment cancels the build.
+ * @returns the build with the last lines of its output.
+ */
 export async function followBuild(
   { db }: KindContext,
   { id, deployment: { id: deploymentId }, host: { driver }, running }: FollowedBuild,
   signal: AbortSignal,
-): Promise<{ build: Build; lastLines: string[] }> {
-  let [after, lastLines, waitMs] = [0, [] as string[], FIRST_WAIT_MS];
+): Promise<{ build: Build; output: string[] }> {
+  let [after, output, waitMs] = [0, [] as string[], FIRST_WAIT_MS];
   for (;;) {
     signal.throwIfAborted();
     const slice = await driver.buildLog(id, { after, waitMs }, signal);
     after = slice.next;
-    lastLines = [...lastLines, ...slice.lines.map(({ text }) => text)].slice(-SHOWN_LINES);
+    output = lastLines([...output, ...slice.lines.map(({ text }) => text)], SHOWN_LINES);
     const build = await driver.observeBuild(id);
-    if (build === null) return { build: await driver.cancelBuild(id), lastLines };
-    if (slice.isEnd) return { build, lastLines };
+    if (build === null) return { build: await driver.cancelBuild(id), output };
+    if (slice.isEnd) return { build, output };
     const deployment = await loadDeployment(db, deploymentId);
     if (deployment === undefined || isEnd(deployment.status))
-      return { build: await driver.cancelBuild(id), lastLines };
+      return { build: await driver.cancelBuild(id), output };
     if (build.state !== "running") continue;
     waitMs = WAIT_MS;
     if (deployment.status !== running) await writeDeploymentStatus(db, deploymentId, running);

@@ -93,7 +93,7 @@ async function run(
   if ((await host.driver.observeBuild(id)) === null) await host.driver.build(order, null, signal);
   await failpoint("deployment.commanded");
   const followed = { id, deployment, host, running: "deployment.running" as const };
-  const { build, lastLines } = await followBuild(context, followed, signal);
+  const { build, output } = await followBuild(context, followed, signal);
   if (build.state === "succeeded") return { status: "finished" };
-  return { status: "failed", reason: failureText("The deploy command failed.", build, lastLines) };
+  return { status: "failed", reason: failureText("The deploy command failed.", build, output) };
 }
