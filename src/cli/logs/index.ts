@@ -141,14 +141,23 @@ async function printKept(
 /** Time up to milliseconds, level, message and data; a line without a time has blanks in its place. */
 function lineOf({ logged_at: at, level, message, type, data }: Entry): string {
   const time = at === null ? "" : at.slice(0, 23).replace("T", " ");
-  return `${time.padEnd(23)}  ${level.padEnd(7)}  ${message}${dataText(type, data)}\n`;
+  const said = type === "exception" ? exceptionText(message, data) : `${message}${dataText(type, data)}`;
+  return `${time.padEnd(23)}  ${level.padEnd(7)}  ${said}\n`;
 }
 
-/** The trace of an exception in lines of its own, the time of a request, and what a line of JSON has besides. */
+/** The class and the message of an exception, and its trace in lines of its own, whose indents mark places. */
+function exceptionText(message: string, data: object | null | undefined): string {
+  const { class: name, trace }: { class?: unknown; trace?: unknown } = data ?? {};
+  // The message of an exception without one is its class.
+  const isNamed = typeof name !== "string" || `${message}:`.startsWith(`${name}:`);
+  const lines: unknown[] = Array.isArray(trace) ? trace : [];
+  const head = isNamed ? message : `${name}: ${message}`;
+  return [head, ...lines.map((line) => `  ${String(line).trimEnd()}`)].join("\n");
+}
+
+/** The time of a request, and what a line of JSON has besides. */
 function dataText(type: string, data: object | null | undefined): string {
   if (data === null || data === undefined) return "";
-  if (type === "exception" && "trace" in data && Array.isArray(data.trace))
-    return data.trace.map((line) => `\n  ${String(line).trim()}`).join("");
   if (type === "access" && "duration_ms" in data && data.duration_ms !== null)
     return ` ${String(data.duration_ms)}ms`;
   const context = "context" in data ? data.context : null;

@@ -5,6 +5,7 @@ import { Button } from "../button.tsx";
 import { Empty, Failure, Loading } from "../layout.tsx";
 import { type LogLine, type LogReader, type LogState, type ShownFilter, useLogLines } from "./log-lines.ts";
 import { LOG_RANGES, LOG_TYPES, type LogSearch } from "./log-search.ts";
+import { logText } from "./log-text.ts";
 
 interface LogViewProps {
   reader: LogReader;
@@ -220,28 +221,15 @@ const clock = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 
-/** The trace of an exception, or what a line of JSON has besides its message. */
-function detailsOf({ type, data }: LogLine): string {
-  if (data === null || data === undefined) return "";
-  if (type === "exception" && Array.isArray(data["trace"])) return `\n${data["trace"].join("\n")}`;
-  if (type === "access") return ` ${String(data["duration_ms"] ?? "–")} ms`;
-  return data["context"] === null || data["context"] === undefined
-    ? ""
-    : ` ${JSON.stringify(data["context"])}`;
-}
-
 function Line({ line }: { line: LogLine }) {
-  const { logged_at: at, level, type, message } = line;
+  const { logged_at: at, level, type } = line;
   const look =
     type === "system" ? "text-accent" : level === "error" || level === "warning" ? LEVEL_LOOKS[level] : "";
   return (
     <div className="flex flex-wrap gap-x-3 px-3 py-0.5 sm:grid sm:grid-cols-[11.5rem_4rem_minmax(0,1fr)]">
       {at === null ? <span /> : <time dateTime={at}>{clock.format(new Date(at))}</time>}
       <span className={LEVEL_LOOKS[level]}>{level}</span>
-      <span className={`basis-full break-all whitespace-pre-wrap ${look}`}>
-        {message}
-        {detailsOf(line)}
-      </span>
+      <span className={`basis-full break-all whitespace-pre-wrap ${look}`}>{logText(line)}</span>
     </div>
   );
 }
