@@ -24,14 +24,37 @@ const NUMBERED: LogLevel[] = ["debug", "debug", "info", "warning", "error", "err
 /** The levels of Monolog are numbers from 100 to 600. */
 const MONOLOG: LogLevel[] = ["debug", "debug", "info", "warning", "error", "error", "error"];
 
+const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?`;
+const PYTHON_LEVEL = "(DEBUG|INFO|WARNING|ERROR|CRITICAL)";
+const NAME = String.raw`[\w.]{1,100}`;
+/** The beginnings of lines of Python's logging, each with a level: as it is by itself and as its programs set it. */
+const PYTHON_LINES = [
+  // `logging.basicConfig()`, and uvicorn, which aligns its messages.
+  `${PYTHON_LEVEL}:(?:${NAME}:| )`,
+  // Flask.
+  String.raw`\[${TIME}\] ${PYTHON_LEVEL} in ${NAME}: `,
+  // Gunicorn.
+  String.raw`\[${TIME} [+-]\d{4}\] \[\d{1,10}\] \[${PYTHON_LEVEL}\] `,
+  // Celery.
+  String.raw`\[${TIME}: ${PYTHON_LEVEL}/`,
+  // Formats that begin with the time, as the documentation of Python has them.
+  `${TIME}(?: - ${NAME} -)? ${PYTHON_LEVEL}[ :]`,
+].map((line) => new RegExp(`^${line}`));
+
 /** Reads a line of anything that a customer's program writes. */
 export function readLogLine(text: string): ParsedLine {
   const line = objectIn(text);
-  if (line === null) return plainLine(text);
+  if (line === null) return { ...plainLine(text), level: levelIn(text) };
   const { level, time, timestamp, datetime, msg, message } = line;
   const said = [msg, message].find((each) => typeof each === "string");
   if (typeof said !== "string") return plainLine(text);
   return { atMs: timeOf(time ?? timestamp ?? datetime), level: levelOf(level), message: text };
+}
+
+/** The level that a line of text names at its beginning. */
+function levelIn(text: string): LogLevel {
+  const names = PYTHON_LINES.flatMap((line) => line.exec(text)?.[1] ?? []);
+  return levelNamed(names[0] ?? "");
 }
 
 function levelOf(level: unknown): LogLevel {

@@ -44,6 +44,28 @@ test("members that hold each other ten thousands of times are plain text, since 
   expect(read(JSON.stringify(usual))).toMatchObject([{ m: "a", x: { context: usual.context } }]);
 });
 
+test.each([
+  ["warning", "WARNING:root:low"],
+  ["error", "ERROR:shop.orders:no stock"],
+  ["info", "INFO:     Application startup complete."],
+  ["error", "ERROR:    [Errno 98] address already in use"],
+  ["warning", "[2026-11-27 18:12:42,123] WARNING in app: low"],
+  ["error", "[2026-11-27 18:12:42,123] ERROR in app: Exception on / [GET]"],
+  ["info", "[2026-11-27 18:12:42 +0000] [7] [INFO] Booting worker with pid: 8"],
+  [
+    "error",
+    "[2026-11-27 18:12:42 +0000] [7] [ERROR] Worker (pid:8) was sent SIGKILL! Perhaps out of memory?",
+  ],
+  ["error", "[2026-11-27 18:12:42 +0000] [7] [CRITICAL] WORKER TIMEOUT (pid:8)"],
+  ["debug", "[2026-11-27 18:12:42,123: DEBUG/MainProcess] beat"],
+  ["warning", "2026-11-27 18:12:42,123 - shop.orders - WARNING - low"],
+  ["error", "2026-11-27 18:12:42,123 ERROR shop: no stock"],
+  ["info", "ERRORS are rare"],
+  ["info", "2026-11-27 18:12:42 no ERROR: at all"],
+])("a line of Python's logging has its level %s: %s", (level, line) => {
+  expect(read(line)).toMatchObject([{ l: level, y: "application", m: line }]);
+});
+
 const SAID = "[2026-11-27 18:12:42] production.ERROR:";
 const FAULT =
   '"exception":"[object] (App\\\\Exceptions\\\\NoBasket(code: 7): No basket at /app/app/Pay.php:45)';
