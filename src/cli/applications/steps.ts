@@ -1,11 +1,8 @@
 // Prints the steps of a deployment as they go on: each with its output, and the time that it took.
 import type { DeploymentLog } from "../../sdk/index.ts";
+import { withoutSequences } from "../shared/terminal-sequences.ts";
 
 type Step = DeploymentLog["data"]["build"]["steps"][number];
-
-/** Colours, and other sequences for a terminal. */
-// eslint-disable-next-line no-control-regex
-const SEQUENCES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[@-Z\\-_])/g;
 
 const ENDED: ReadonlySet<Step["status"]> = new Set(["finished", "failed", "skipped", "cancelled"]);
 
@@ -64,7 +61,7 @@ function endOf({ status, duration_ms: ms }: Step): string {
 
 /** Lines as a terminal would show them in the end: a program that redraws a line leaves its last state. */
 function indented(output: string): string {
-  const lines = output.replaceAll(SEQUENCES, "").replace(/\n$/, "").split("\n");
+  const lines = withoutSequences(output).replace(/\n$/, "").split("\n");
   return lines.map((line) => `  ${line.replace(/\r+$/, "").split("\r").at(-1) ?? ""}\n`).join("");
 }
 

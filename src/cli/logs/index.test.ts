@@ -31,3 +31,15 @@ test("logs name the class of an exception, and keep the indents of its trace", a
   ];
   expect(io.stdout.replaceAll(" ".repeat(25), "")).toBe(`${lines.join("\n")}\n`);
 });
+
+test("lines are printed without their colours, and as JSON as they were written", async () => {
+  const message = "\u001b[32m[Nest] 7\u001b[39m  started";
+  const entry = { message, level: "info", type: "application", logged_at: null, data: null };
+  const page = () => Response.json({ data: [entry], meta: { cursor: "c", is_complete: true } });
+  const routes = { [`GET ${environmentPath}/logs`]: page };
+  const [io, json] = [fakeIo(), fakeIo()];
+  await runCommand(io, serve(routes), "logs", ENVIRONMENT_ID);
+  await runCommand(json, serve(routes), "logs", ENVIRONMENT_ID, "--json");
+  expect(io.stdout.trim()).toBe("info     [Nest] 7  started");
+  expect(JSON.parse(json.stdout)).toMatchObject({ message });
+});

@@ -6,6 +6,7 @@ import { sinceTime } from "../events/filter.ts";
 import { wholeNumber } from "../options.ts";
 import { type Session, withExamples } from "../session.ts";
 import { resourceIdOf } from "../shared/resource-id.ts";
+import { withoutSequences } from "../shared/terminal-sequences.ts";
 
 interface Options extends TargetOptions {
   follow?: true;
@@ -142,7 +143,7 @@ async function printKept(
 function lineOf({ logged_at: at, level, message, type, data }: Entry): string {
   const time = at === null ? "" : at.slice(0, 23).replace("T", " ");
   const said = type === "exception" ? exceptionText(message, data) : `${message}${dataText(type, data)}`;
-  return `${time.padEnd(23)}  ${level.padEnd(7)}  ${said}\n`;
+  return `${time.padEnd(23)}  ${level.padEnd(7)}  ${withoutSequences(said)}\n`;
 }
 
 /** The class and the message of an exception, and its trace in lines of its own, whose indents mark places. */

@@ -18,3 +18,7 @@ test("other entries have what their data adds", () => {
   const context = { left: 2 };
   expect(logText({ type: "application", message: "low", data: { context } })).toBe('low {"left":2}');
 });
+
+test("colours are left out", () => {
+  expect(logText({ type: "application", message: "\u001b[1;31mno\u001b[0m stock" })).toBe("no stock");
+});

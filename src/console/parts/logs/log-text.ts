@@ -1,8 +1,15 @@
 // The text of an entry of a log, as the console shows it.
+import { SEQUENCES } from "../terminal-sequences.ts";
 import type { LogLine } from "./log-lines.ts";
 
-/** The message, with the class and the trace of an exception, or what a line of JSON has besides. */
-export function logText({ type, message, data }: Pick<LogLine, "type" | "message" | "data">): string {
+type Entry = Pick<LogLine, "type" | "message" | "data">;
+
+/** The message, with the class and the trace of an exception, or what a line of JSON has besides; without colours. */
+export function logText(entry: Entry): string {
+  return wholeText(entry).replaceAll(SEQUENCES, "");
+}
+
+function wholeText({ type, message, data }: Entry): string {
   if (data === null || data === undefined) return message;
   if (type === "exception") return exceptionText(message, data);
   if (type === "access") return `${message} ${String(data["duration_ms"] ?? "–")} ms`;

@@ -1,4 +1,5 @@
 // The output of commands as a terminal would show it: colours, and lines that were written over.
+import { SEQUENCES } from "../../../console/parts/terminal-sequences.ts";
 
 /** The colours of the console that stand for those of a terminal. */
 export type AnsiLook = "plain" | "soft" | "good" | "bad" | "work" | "accent";
@@ -9,13 +10,6 @@ interface AnsiSpan {
   look: AnsiLook;
   isBold: boolean;
 }
-
-const ESC = "\u001b";
-/** Control sequences, such as colours and movements, and commands of the operating system, such as titles. */
-const SEQUENCES = new RegExp(
-  `${ESC}(?:\\[([0-?]*)[ -/]*([@-~])|\\][^\u0007${ESC}]*(?:\u0007|${ESC}\\\\)|[@-Z\\\\^_])`,
-  "g",
-);
 
 /** By the last digit of a colour: 31 and 91 are red. */
 const LOOKS: readonly AnsiLook[] = ["soft", "bad", "good", "work", "accent", "accent", "accent", "plain"];
