@@ -1,7 +1,9 @@
-// A Python application on a real host, with an environment of packages of its own.
+// A Python application on a real host, with an environment of packages of its own, and with its output in the log.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApplicationHost, applicationSpec } from "../../tests/support/applications/host.ts";
+import { until } from "../../tests/support/pilvi/pilvi.ts";
 import { findPython } from "../engines/runtimes/python.ts";
+import { instanceFolder } from "./os/layout.ts";
 
 let host: ApplicationHost;
 
@@ -30,6 +32,9 @@ class Handler(BaseHTTPRequestHandler):
 
 HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 `;
+
+/** Prints a line, and then nothing for as long as it runs. */
+const SERVER_THAT_PRINTS = SERVER.replace("import own", 'print("ready to serve")').replace("own.word", '""');
 
 const INSTALL = `test -x .venv/bin/python || python3 -m venv .venv
 echo 'word = "package"' > "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/own.py"
@@ -91,3 +96,33 @@ test.skipIf(python === null)("a program without packages runs by the name python
   const spec = applicationSpec({ release: build.id, runtime: { name: "python" }, command: "python main.py" });
   expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
 });
+
+/** A program whose output is lost where Python keeps it: it ends without writing what it has kept. */
+const KILLED = `import os; print("printed"); os.kill(os.getpid(), 9)`;
+
+test.skipIf(python === null)(
+  "what a step of a build, a command and a process print is not kept back",
+  async () => {
+    const runtime = { name: "python" } as const;
+    const steps = [{ name: "print", command: "python print.py || true" }];
+    const build = await host.build({ runtime, steps }, { "print.py": KILLED, "main.py": SERVER_THAT_PRINTS });
+    expect(await host.texts(build.id)).toContain("printed");
+    const command = await host.runIn(build.id, { runtime, steps });
+    expect(await host.texts(command.id)).toContain("printed");
+    const spec = applicationSpec({ release: build.id, runtime, command: "python main.py" });
+    expect(await host.host.ensure(spec)).toMatchObject({ state: "running", lastError: null });
+    const { log } = instanceFolder(host.dataDir, spec.id);
+    await until("the line is there", async () => /^ready to serve$/m.test(await Bun.file(log).text()));
+  },
+);
+
+test.skipIf(python === null)(
+  "a customer's own value decides whether Python keeps its output back",
+  async () => {
+    const runtime = { name: "python" } as const;
+    const variables = { PYTHONUNBUFFERED: "" };
+    const steps = [{ name: "print", command: "python print.py 2>&1 || echo ended" }];
+    const build = await host.build({ runtime, steps, variables }, { "print.py": KILLED });
+    expect(await host.texts(build.id)).not.toContain("printed");
+  },
+);

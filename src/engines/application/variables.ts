@@ -2,6 +2,9 @@
 import { machineNetwork } from "../runtimes/machine-network.ts";
 import { searchPath, type ReadyRuntime } from "../runtimes/runtimes.ts";
 
+/** Python keeps back what it prints to a file otherwise, and loses it when it is ended: a log is such a file. */
+export const PRINT_AT_ONCE = { PYTHONUNBUFFERED: "1" };
+
 /**
  * @param app the release, as the process sees it.
  * @param folder the home and the place of temporary files; null where the sandbox has folders of its own.
@@ -17,6 +20,7 @@ export function applicationVariables(
     TMPDIR: folder ?? "/tmp",
     LANG: "C.UTF-8",
     NODE_ENV: "production",
+    ...PRINT_AT_ONCE,
     ...machineNetwork(),
     ...runtime.env,
   };

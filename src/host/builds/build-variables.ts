@@ -1,4 +1,5 @@
 // The variables that every build has, beside those of the order.
+import { PRINT_AT_ONCE } from "../../engines/application/variables.ts";
 import { machineNetwork } from "../../engines/runtimes/machine-network.ts";
 import { searchPath, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 
@@ -22,6 +23,7 @@ export function buildVariables(
     ...(temporary !== null && { TMPDIR: temporary }),
     LANG: "C.UTF-8",
     CI: "true",
+    ...PRINT_AT_ONCE,
     npm_config_cache: `${cache}/npm`,
     npm_config_update_notifier: "false",
     npm_config_fund: "false",
