@@ -15,13 +15,25 @@ const innerPath = z
 
 const major = z.string().check(z.regex(/^\d{1,3}$/));
 
+/** Folders of the release; what a running application writes to them ends with its process. */
+const folders = z.array(innerPath).check(z.maxLength(8));
+
+/** What applications in JavaScript write to; all is left out where they write to nothing. */
+const written = {
+  /** Folders that begin with copies of the files of the release. */
+  writable: z.exactOptional(folders),
+  /** Folders that get new files, beside those of the release, which cannot be changed. */
+  growing: z.exactOptional(folders),
+};
+
 export const runtimeSchema = z.discriminatedUnion("name", [
   /** The version is the major one, such as `22`. */
-  z.strictObject({ name: z.literal("node"), version: major }),
+  z.strictObject({ name: z.literal("node"), version: major, ...written }),
   z.strictObject({
     name: z.literal("bun"),
     /** The major version of Node.js beside it, for npm; left out without. */
     node: z.exactOptional(major),
+    ...written,
   }),
   /** Pilvi's own pinned Deno. */
   z.strictObject({ name: z.literal("deno") }),
@@ -32,7 +44,7 @@ export const runtimeSchema = z.discriminatedUnion("name", [
     /** The public folder that a web server serves with php-fpm; null where a command serves or builds. */
     folder: z.nullable(innerPath),
     /** Folders of the release that a running application can write to; what it writes ends with its process. */
-    writable: z.array(innerPath).check(z.maxLength(8)),
+    writable: folders,
     /** The major version of Node.js for a build of assets; null without. */
     node: z.nullable(major),
   }),

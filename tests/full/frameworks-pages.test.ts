@@ -49,6 +49,16 @@ async function expectPage(application: TestApplication, text: string): Promise<v
   expect(await application.text("/text")).toBe(text);
 }
 
+/** An encoded picture, and a page that the build did not make, are kept in the folders of the release. */
+async function expectCachesOfNext(application: TestApplication): Promise<void> {
+  const picture = async () => await application.fetch("/_next/image?url=%2Fpicture&w=64&q=75");
+  expect((await picture()).status).toBe(200);
+  await until("the picture is kept", async () => (await picture()).headers.get("x-nextjs-cache") === "HIT");
+  expect(await application.text("/later/kept")).toContain("kept");
+  const isKept = async () => (await application.text("/written")).includes("/kept.html");
+  await until("the page is kept", isKept);
+}
+
 test.each(FRAMEWORKS)(
   "%s is deployed, deployed again, and rolled back without a build",
   async (name, framework, mode) => {
@@ -61,6 +71,7 @@ test.each(FRAMEWORKS)(
     const { attributes, meta } = await application.rollBack(first);
     expect([attributes.status, meta.release_of]).toEqual(["deployment.succeeded", first]);
     await expectPage(application, "one");
+    if (name === "Next.js") await expectCachesOfNext(application);
     if (mode === "static") expect((await application.fetch("/nowhere")).status).toBe(404);
     if (mode === "process") {
       const item = await application.fetch("/items/a%20b");

@@ -117,7 +117,7 @@ function scriptOf({ spec, paths, ...context }: EngineContext<ApplicationSpec>): 
   const { sandbox, runtime, app } = placeOf(context);
   const conf = confPlace(paths.confDir, sandbox);
   const exports = exportsOf(othersOf(spec)) + credentialsLine(spec, conf);
-  const lines = fillWritable(writableIn(app, spec.runtime)) + exports;
+  const lines = fillWritable(writableIn(app, spec.runtime, sandbox, spec.memoryBytes)) + exports;
   if (spec.command === null && spec.runtime.name === "php" && runtime.server !== null)
     return phpScript(conf, runtime.server, lines);
   return lines + commandFile(spec.command ?? missingCommand());
@@ -177,7 +177,7 @@ function command(context: EngineContext<ApplicationSpec>): string[] {
     { from: app, to: "/app", isWritable: false },
     { from: paths.confDir, to: "/run/pilvi", isWritable: false },
     ...mountsOfNames(paths.confDir),
-    ...mountsOfWritable(app, writableIn(app, spec.runtime)),
+    ...mountsOfWritable(app, writableIn(app, spec.runtime, sandbox, spec.memoryBytes)),
     ...runtime.mounts,
   ];
   const directory = appPlace(app, sandbox);

@@ -1,6 +1,6 @@
 // The words of bubblewrap, which makes a view of the machine out of namespaces.
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import type { View } from "./sandbox.ts";
+import type { Mount, View } from "./sandbox.ts";
 import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./system.ts";
 
 /** The words before a command, which sees `/tmp` and `/home/app` of its own in memory. */
@@ -28,9 +28,7 @@ export function bubblewrapWords(program: string, view: View): string[] {
     "/tmp",
     "--tmpfs",
     "/home/app",
-    ...view.mounts.flatMap(({ from, to, isWritable }) =>
-      from === null ? ["--tmpfs", to] : [isWritable ? "--bind" : "--ro-bind", from, to],
-    ),
+    ...view.mounts.flatMap(mountArguments),
     ...view.links.flatMap(([target, place]) => ["--symlink", target, place]),
     "--remount-ro",
     "/",
@@ -38,6 +36,11 @@ export function bubblewrapWords(program: string, view: View): string[] {
     view.directory,
     "--",
   ];
+}
+
+function mountArguments({ from, to, isWritable, maxBytes }: Mount): string[] {
+  if (from !== null) return [isWritable ? "--bind" : "--ro-bind", from, to];
+  return [...(maxBytes === undefined ? [] : ["--size", String(maxBytes)]), "--tmpfs", to];
 }
 
 /** Where a system has `/bin` as a link into `/usr`, the sandbox has the same link. */

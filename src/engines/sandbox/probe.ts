@@ -4,7 +4,7 @@ import { landlockAbi } from "../../lib/libc.ts";
 import { installTools } from "../tools/install.ts";
 import { findTool } from "../tools/tools.ts";
 import { hasLandlock, LANDLOCK_VARIABLES } from "./landlock.ts";
-import { NO_SANDBOX, sandboxed, type Sandbox } from "./sandbox.ts";
+import { NO_SANDBOX, sandboxed, type Mount, type Sandbox } from "./sandbox.ts";
 
 /** The user of the trial: none of Pilvi's users, which may have processes. */
 interface Trial {
@@ -13,6 +13,8 @@ interface Trial {
 }
 
 const TRIAL_TIMEOUT_MS = 10_000;
+
+const BOUNDED_FOLDER: Mount = { from: null, to: "/app", isWritable: true, maxBytes: 1024 ** 2 };
 
 /** Kernels with older rules let customers' processes signal others of their user. */
 const FIRST_ABI_WITH_SCOPES = 6;
@@ -33,9 +35,12 @@ export async function ensureSandbox(enginesDir: string, trial: Trial): Promise<S
 function findBubblewrap(enginesDir: string, { account }: Trial): Sandbox | null {
   const tool = findTool("bubblewrap", enginesDir);
   if (tool === null) return null;
-  const sandbox: Sandbox = { level: "bubblewrap", program: tool.program, env: tool.env };
   const program = ["/usr/bin/true", "/bin/true"].find(existsSync) ?? "true";
-  return works(sandbox, account, [program]) ? sandbox : null;
+  for (const boundsMemory of [true, false]) {
+    const sandbox: Sandbox = { level: "bubblewrap", program: tool.program, boundsMemory, env: tool.env };
+    if (works(sandbox, account, [program], boundsMemory ? [BOUNDED_FOLDER] : [])) return sandbox;
+  }
+  return null;
 }
 
 /** The sandbox by Landlock; null where the kernel, or what Pilvi itself runs in, does not let it work. */
@@ -71,8 +76,13 @@ function sharedUserText(abi: number): string {
   return abi < FIRST_ABI_WITH_SCOPES ? `can end processes of this user, ${files}` : files;
 }
 
-function works(sandbox: Sandbox, account: Trial["account"], command: readonly string[]): boolean {
-  const view = { mounts: [], links: [], temporary: null, directory: "/", endsWithParent: true };
+function works(
+  sandbox: Sandbox,
+  account: Trial["account"],
+  command: readonly string[],
+  mounts: readonly Mount[] = [],
+): boolean {
+  const view = { mounts, links: [], temporary: null, directory: "/", endsWithParent: true };
   const { success } = Bun.spawnSync(sandboxed(sandbox, view, command), {
     cwd: "/",
     env: { ...sandbox.env },

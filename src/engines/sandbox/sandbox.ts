@@ -10,6 +10,8 @@ export type Sandbox =
       /** Namespaces: processes and places of their own. */
       level: "bubblewrap";
       program: string;
+      /** Whether folders in memory can have bounds; bubblewrap before 0.7 knows none. */
+      boundsMemory: boolean;
       /** What the program needs in its environment. */
       env: Record<string, string>;
     }
@@ -32,6 +34,8 @@ export interface Mount {
   /** Only namespaces have it: elsewhere the folder stays where it is. */
   to: string;
   isWritable: boolean;
+  /** The most bytes of a folder in memory; left out where all memory of the process is its bound. */
+  maxBytes?: number;
 }
 
 /** What a sandbox shows beside the system. */

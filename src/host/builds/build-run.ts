@@ -156,6 +156,7 @@ export class BuildRun {
     writeStepFiles(this.#folder, this.#spec, {
       tree: treeOf(this.#folder, this.#spec, this.#parts.dataDir),
       account: this.#account,
+      sandbox,
     });
     await failpoint("host.build.prepared");
     const stage = { sandbox, runtime };

@@ -67,12 +67,12 @@ export function treeOf({ app }: BuildFolder, { release }: BuildSpec, dataDir: st
  */
 export function writeStepFiles(
   { conf, source }: BuildFolder,
-  { steps, release, runtime, variables, terminal }: BuildSpec,
-  { tree, account }: { tree: string; account: Account | null },
+  { steps, release, runtime, variables, terminal, memoryBytes }: BuildSpec,
+  { tree, account, sandbox }: Pick<StepParts, "tree" | "account" | "sandbox">,
 ): void {
   const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const isRun = release !== undefined;
-  const beginning = isRun ? fillWritable(writableIn(tree, runtime)) : "";
+  const beginning = isRun ? fillWritable(writableIn(tree, runtime, sandbox, memoryBytes)) : "";
   const exports = beginning + exportsOf(variables) + (terminal === true ? OUTLIVE_KEYS : "");
   const commands = steps.map(({ command }, index): [string, string] => [
     String(index),
@@ -100,7 +100,7 @@ export function stepOptions(
     { from: folder.conf, to: "/run/pilvi", isWritable: false },
     ...mountsOfNames(folder.conf),
     ...(name === "source" ? [{ from: folder.source, to: "/run/source.tar", isWritable: false }] : []),
-    ...(cache === null ? mountsOfWritable(tree, writableIn(tree, spec.runtime)) : []),
+    ...(cache === null ? mountsOfWritable(tree, writableIn(tree, spec.runtime, sandbox, memoryBytes)) : []),
     ...runtime.mounts,
   ];
   const directory = appPlace(tree, sandbox);

@@ -109,7 +109,19 @@ export const next: Framework = (text) => ({
   "app/items/[id]/route.js": `export async function GET(request, { params }) {
     return Response.json({ id: decodeURIComponent((await params).id) });
   }`,
+  "app/picture/route.js": `export const GET = () =>
+    new Response(Buffer.from("${PICTURE}", "base64"), { headers: { "content-type": "image/png" } });`,
+  "app/later/[id]/page.js": `export const revalidate = 60;
+    export const generateStaticParams = () => [];
+    export default async function Later({ params }) { return <p>{(await params).id}</p>; }`,
+  "app/written/route.js": `import { readdirSync } from "node:fs";
+    export const dynamic = "force-dynamic";
+    export const GET = () => Response.json(readdirSync(".next/server/route-cache", { recursive: true }));`,
 });
+
+/** A PNG of one pixel. */
+const PICTURE =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /** A page that Nuxt renders, and a route with a parameter; Bun installs its hundreds of packages. */
 export const nuxt: Framework = (text) => ({

@@ -1,4 +1,4 @@
-// The runtimes that builds, commands and processes of a plan get.
+// The runtimes that builds, commands and processes of a plan get, with the folders that frameworks write to.
 import { expect, test } from "bun:test";
 import type { Plan, PlannedRuntime } from "../../../contracts/plan.ts";
 import { planOf } from "../../../plan/plan.ts";
@@ -54,4 +54,27 @@ test("a process has Node.js beside it where its command names it, and is left as
   const python = await made({ "main.py": "", "requirements.txt": "", "package.json": ASSETS });
   expect(runtimeOfWorker(python, "celery worker")).toEqual({ name: "python" });
   expect(runtimeOfWorker(python, "exec node worker.js")).toEqual({ name: "python", node: "22" });
+});
+
+const NEXT = { "package.json": '{"scripts": {"build": "next build"}, "dependencies": {"next": "16"}}' };
+
+test("Next.js can add to its caches and its prerendered pages, also in a monorepo", async () => {
+  const folders = (base: string, standalone: string) => ({
+    writable: [`${base}/cache/fetch-cache`, `${standalone}/cache/fetch-cache`],
+    growing: [`${base}/cache`, `${base}/server`, `${standalone}/cache`, `${standalone}/server`],
+  });
+  const node = await made(NEXT);
+  const runtime = { name: "node" as const, version: "24", ...folders(".next", ".next/standalone/.next") };
+  expect(runtimeOfWorker(node, "next start")).toEqual(runtime);
+  expect(commandRuntime(node)).toEqual(runtime);
+  expect(buildRuntime(node)).toEqual({ name: "node", version: "24" });
+  const bun = await made({ ...NEXT, "bun.lock": "" });
+  expect(runtimeOfWorker(bun, "bun --bun run start")).toMatchObject({
+    name: "bun",
+    growing: runtime.growing,
+  });
+  const member = { ...(await made(NEXT)), rootDirectory: "apps/web" };
+  expect(runtimeOfWorker(member, "next start")).toMatchObject(
+    folders("apps/web/.next", "apps/web/.next/standalone/apps/web/.next"),
+  );
 });

@@ -120,13 +120,16 @@ function withNode(runtime: Runtime, { tools }: Plan): Runtime {
 
 /** The runtime of commands in a release, which write where its application writes. */
 export function commandRuntime(plan: Plan): Runtime {
-  return plan.runtime.name === "php" ? withNode(writingRuntime(plan), plan) : buildRuntime(plan);
+  return writing(
+    plan.runtime.name === "php" ? withNode(runtimeOf(plan.runtime), plan) : buildRuntime(plan),
+    plan,
+  );
 }
 
 /** The runtime of a process that goes on: without Node.js where its command needs none, as in earlier releases. */
 function processRuntime(plan: Plan, command: string): Runtime {
   if (plan.runtime.name === "static") return buildRuntime(plan);
-  const runtime = writingRuntime(plan);
+  const runtime = writing(runtimeOf(plan.runtime), plan);
   const isBeside = runtime.name === "python" || runtime.name === "bun";
   return isBeside && needsNode(command, runtime.name) ? withNode(runtime, plan) : runtime;
 }
@@ -150,11 +153,23 @@ export function servedFolder(plan: Plan): string | null {
   return mode === "process" ? null : inRelease(plan, root ?? "");
 }
 
-function writingRuntime(plan: Plan): Runtime {
-  const runtime = runtimeOf(plan.runtime);
+/** The runtime with the folders that the framework of the plan writes to. */
+function writing(runtime: Runtime, plan: Plan): Runtime {
+  if (plan.framework === "Next.js" && (runtime.name === "node" || runtime.name === "bun"))
+    return { ...runtime, ...writtenByNext(plan) };
   if (runtime.name !== "php") return runtime;
   const writable = WRITABLE_FOLDERS[plan.framework ?? ""] ?? [];
   return { ...runtime, writable: writable.map((path) => inRelease(plan, path)) };
+}
+
+function writtenByNext(plan: Plan): { writable: string[]; growing: string[] } {
+  // A standalone build has the folders of the source within it, from the top of the repository on.
+  const inside = [".next/standalone", plan.rootDirectory, ".next"].filter((part) => part !== "").join("/");
+  const folders = [".next", inside].map((folder) => inRelease(plan, folder));
+  return {
+    writable: folders.map((folder) => `${folder}/cache/fetch-cache`),
+    growing: folders.flatMap((folder) => [`${folder}/cache`, `${folder}/server`]),
+  };
 }
 
 function inRelease({ rootDirectory }: Plan, path: string): string {
