@@ -56,6 +56,9 @@ const HINTS = new Set([
   "server.js",
 ]);
 
+/** Packages of Python; of so many, the beginnings are read as hints. */
+const [PYTHON_PACKAGE, MAX_PYTHON_PACKAGES] = [/^[A-Za-z_]\w{0,60}\/__init__\.py$/, 10];
+
 /** A folder of a source. */
 export class Folder {
   /** Relative to the top of the source; empty for the top itself. */
@@ -96,6 +99,11 @@ export class Folder {
     const names = [
       ...texted.filter(isReadable(SOURCE_BOUNDS.file)),
       ...LOCKS.filter(isReadable(SOURCE_BOUNDS.lock)),
+      ...[...kinds.keys()]
+        .filter((name) => PYTHON_PACKAGE.test(name))
+        .filter(isReadable(SOURCE_BOUNDS.file))
+        .sort()
+        .slice(0, MAX_PYTHON_PACKAGES),
     ];
     const contents = await source.read(names.map((name) => prefix + name));
     const texts = new Map(
@@ -157,6 +165,13 @@ export class Folder {
       throw new SourceFault(entry.path, `has ${size}; Pilvi reads at most ${most}.`);
     }
     return undefined;
+  }
+
+  /** The packages of Python at the top of the folder, with their beginnings. */
+  get pythonPackages(): [file: string, code: string][] {
+    return [...this.#texts]
+      .filter(([name]) => PYTHON_PACKAGE.test(name))
+      .map(([name, content]) => [name, new TextDecoder().decode(content)]);
   }
 
   /** The text of a lock file; empty without a readable one. */

@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import type { PlannedCommands } from "../../contracts/plan.ts";
 import { installPython } from "../commands.ts";
-import { detected, OWN_INSTALL, type Detection, type Sourced } from "../draft.ts";
+import { detected, OWN_INSTALL, type Detection } from "../draft.ts";
 import { PlanRefusal } from "../faults.ts";
 import type { Folder } from "../folder.ts";
 import { readToml } from "../json.ts";
@@ -11,6 +11,7 @@ import { fileVersion } from "../tool-versions.ts";
 import { resolveVersion, type VersionRequest } from "../versions.ts";
 import { frontendOf } from "./frontend.ts";
 import type { DetectionInput } from "./node.ts";
+import { pythonApplicationOf } from "./python-application.ts";
 import { withVenv } from "./python-venv.ts";
 
 const projectSchema = z.object({
@@ -34,18 +35,6 @@ const PIP = ".venv/bin/pip install --disable-pip-version-check --quiet";
 /** Signs of Python, the surest first. */
 const SIGNS = ["requirements.txt", "pyproject.toml", "uv.lock", "poetry.lock", "Pipfile", "manage.py"];
 
-/** Programs with an application object, as people name them. */
-const MODULES = [
-  "main.py",
-  "app.py",
-  "wsgi.py",
-  "asgi.py",
-  "server.py",
-  "app/main.py",
-  "src/main.py",
-  "app/__init__.py",
-];
-
 /** Whether a folder looks like an application in Python. */
 export function isPython(folder: Folder): boolean {
   return folder.firstOf(...SIGNS, "main.py", "app.py") !== undefined;
@@ -57,7 +46,7 @@ export function detectPython(input: DetectionInput): Detection {
   const text = folder.text("pyproject.toml");
   const project = text === undefined ? undefined : readToml(projectSchema, "pyproject.toml", text);
   const dependencies = dependenciesOf(folder, project);
-  const app = applicationOf(folder, dependencies);
+  const app = pythonApplicationOf(folder, dependencies);
   if (app.start === undefined && !input.hasStart) {
     throw new PlanRefusal(
       "This Python application does not say how it starts; add a line `web: …` to a Procfile, or set start_command.",
@@ -85,6 +74,7 @@ export function detectPython(input: DetectionInput): Detection {
       start: app.start,
       serving: { mode: "process", root: null, fallback: false, origin: app.start.origin },
     }),
+    notes: app.notes,
   };
 }
 
@@ -108,46 +98,6 @@ function versionRequest({ folders }: DetectionInput, project: Project | undefine
   if (required !== undefined) return { range: required, origin: "pyproject.toml: requires-python" };
   const poetry = project?.tool?.poetry?.dependencies?.["python"];
   return typeof poetry === "string" ? { range: poetry, origin: "pyproject.toml: python" } : null;
-}
-
-interface Application {
-  label: string | null;
-  start: Sourced<string> | undefined;
-  /** Packages that the start command needs. */
-  servers: string[];
-}
-
-function applicationOf(folder: Folder, dependencies: Set<string>): Application {
-  const [settings] = folder.matching(/^(?:[A-Za-z_]\w{0,60}\/){1,2}wsgi\.py$/);
-  if (folder.has("manage.py") && settings !== undefined) {
-    const module = settings.replace(/\.py$/, "").replaceAll("/", ".");
-    return withServer("Django", `gunicorn --bind 127.0.0.1:$PORT ${module}`, "gunicorn");
-  }
-  for (const file of MODULES) {
-    const code = folder.text(file) ?? "";
-    const module = moduleOf(file);
-    const fast = /^(\w{1,60})\s*(?::[^=\n]{1,100})?=\s*(?:FastAPI|Starlette|Litestar)\(/m.exec(code)?.[1];
-    if (fast !== undefined) {
-      const label = dependencies.has("fastapi") ? "FastAPI" : "ASGI";
-      return withServer(label, `uvicorn --host 127.0.0.1 --port $PORT ${module}:${fast}`, "uvicorn");
-    }
-    const flask = /^(\w{1,60})\s*(?::[^=\n]{1,100})?=\s*Flask\(/m.exec(code)?.[1];
-    if (flask !== undefined || /^def create_app\(/m.test(code)) {
-      const object = flask ?? "'create_app()'";
-      return withServer("Flask", `gunicorn --bind 127.0.0.1:$PORT ${module}:${object}`, "gunicorn");
-    }
-  }
-  const program = folder.firstOf("main.py", "app.py", "server.py");
-  if (program === undefined) return { label: null, start: undefined, servers: [] };
-  return { label: null, start: { value: `python ${program}`, origin: detected(program) }, servers: [] };
-}
-
-function withServer(label: string, start: string, server: string): Application {
-  return { label, start: { value: start, origin: detected(label) }, servers: [server] };
-}
-
-function moduleOf(file: string): string {
-  return file.replace(/(?:\/__init__)?\.py$/, "").replaceAll("/", ".");
 }
 
 /** How all packages of a repository are installed. */
