@@ -31,14 +31,22 @@ const ASGI = ["fastapi", "starlette", "litestar"];
 const MADE =
   /^(app|application|api)\s*(?::[^=\n]{1,100})?=\s*(?:\w{1,60}\.){0,3}(?:create|make|build|get|init)\w{0,60}\(/m;
 
+const COLLECT = "python manage.py collectstatic --noinput";
+
 /**
  * The application of a folder.
  * @param dependencies the names of its packages in lower case.
+ * @param commands all commands that other origins name.
  */
-export function pythonApplicationOf(folder: Folder, dependencies: ReadonlySet<string>): PythonApplication {
+export function pythonApplicationOf(
+  folder: Folder,
+  dependencies: ReadonlySet<string>,
+  commands: readonly string[],
+): PythonApplication {
   const [settings] = folder.matching(/^(?:[A-Za-z_]\w{0,60}\/){1,2}wsgi\.py$/);
   if (folder.has("manage.py") && settings !== undefined) {
-    return withServer("Django", `gunicorn --bind 127.0.0.1:$PORT ${moduleOf(settings)}`, "gunicorn");
+    const start = `gunicorn --bind 127.0.0.1:$PORT ${moduleOf(settings)}`;
+    return { ...withServer("Django", start, "gunicorn"), notes: staticNotes(dependencies, commands) };
   }
   for (const file of MODULES) {
     const found = applicationIn(file, folder.text(file) ?? "", dependencies);
@@ -101,6 +109,16 @@ function onGunicorn(application: string): PythonApplication {
 
 function withServer(label: string, start: string, server: string): PythonApplication {
   return { label, start: { value: start, origin: detected(label) }, servers: [server], notes: [] };
+}
+
+/** Django serves static files to developers alone. The build does not collect them by itself: settings may need secrets. */
+function staticNotes(dependencies: ReadonlySet<string>, commands: readonly string[]): string[] {
+  if (commands.some((command) => command.includes("collectstatic"))) return [];
+  return [
+    dependencies.has("whitenoise")
+      ? `The build does not collect the static files of Django; set STATIC_ROOT, and build_command to ${COLLECT}.`
+      : `Django serves no static files in production, such as those of its admin; install whitenoise, add it to MIDDLEWARE, set STATIC_ROOT, and set build_command to ${COLLECT}.`,
+  ];
 }
 
 function moduleOf(file: string): string {

@@ -46,7 +46,7 @@ export function detectPython(input: DetectionInput): Detection {
   const text = folder.text("pyproject.toml");
   const project = text === undefined ? undefined : readToml(projectSchema, "pyproject.toml", text);
   const dependencies = dependenciesOf(folder, project);
-  const app = pythonApplicationOf(folder, dependencies);
+  const app = pythonApplicationOf(folder, dependencies, input.commands);
   if (app.start === undefined && !input.hasStart) {
     throw new PlanRefusal(
       "This Python application does not say how it starts; add a line `web: …` to a Procfile, or set start_command.",
