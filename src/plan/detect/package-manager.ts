@@ -47,7 +47,7 @@ export function packageManagerOf(folders: readonly Folder[], packageJson: Packag
   const [lock] = locks;
   const text = packageJson.packageManager ?? PackageJson.ofTop(folders)?.packageManager ?? "";
   const wanted = /^(npm|pnpm|yarn|bun)@(\d[\w.-]{0,40})/.exec(text);
-  const name = lock?.[1] ?? (wanted?.[1] as ManagerName | undefined) ?? "npm";
+  const name = lock?.[1] ?? (wanted?.[1] as ManagerName | undefined) ?? managerOfScripts(packageJson);
   const version = wanted?.[1] === name ? wanted[2] : undefined;
   const packageName = packageOf(name, version, home);
   const needsInstall =
@@ -70,6 +70,12 @@ export function packageManagerOf(folders: readonly Folder[], packageJson: Packag
     run: (script) => `${name === "bun" ? "bun --bun" : name} run ${script}`,
     ignored: locks.filter(([, other]) => other !== name).map(([file]) => file),
   };
+}
+
+/** Before the first install there is no lock file, and the script that starts the application may still name Bun. */
+function managerOfScripts(packageJson: PackageJson): ManagerName {
+  const script = packageJson.script("start") ?? packageJson.script("dev") ?? "";
+  return /^bun\s/.test(script) ? "bun" : "npm";
 }
 
 function lockFilesOf(folder: Folder): typeof LOCK_FILES {
