@@ -1,6 +1,6 @@
 // Folders of a release that a running application can write to: in memory, so that what it writes counts as its own
 // memory and ends with its process.
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Runtime } from "../../contracts/application.ts";
 import { isFolderItself } from "../../lib/files.ts";
@@ -12,6 +12,9 @@ const GROWTH_PART = 8;
 
 /** Each file and folder of the release in a folder that grows is a mount of its own. */
 const MAX_ENTRIES = 100;
+
+/** A folder that takes more has more entries: reading a million of them would hold up the host. */
+const MAX_FOLDER_BYTES = 64 * 1024;
 
 /** The folders of a release that a process can write to, as its sandbox can show them. */
 export interface WritableFolders {
@@ -77,6 +80,7 @@ function growingIn(app: string, wanted: readonly string[]): WritableFolders["gro
   const folders = wanted.map((folder) => (isFolder(app, folder) ? folder : dirname(folder)));
   return [...new Set(folders)].toSorted().flatMap((folder) => {
     if (folder === "." || !isFolder(app, folder)) return [];
+    if (lstatSync(join(app, folder)).size > MAX_FOLDER_BYTES) return [];
     const entries = readdirSync(join(app, folder), { withFileTypes: true });
     // The source of a mount is followed where it is a link, and may then be anything of the machine.
     const isPlain = entries.every((entry) => entry.isFile() || entry.isDirectory());

@@ -58,13 +58,17 @@ test("a process has Node.js beside it where its command names it, and is left as
 
 const NEXT = { "package.json": '{"scripts": {"build": "next build"}, "dependencies": {"next": "16"}}' };
 
-test("Next.js can add to its caches and its prerendered pages, also in a monorepo", async () => {
-  const folders = (base: string, standalone: string) => ({
+/** What Next.js writes to, in its build and in the copy of a standalone build. */
+function nextFolders(base: string, standalone: string) {
+  return {
     writable: [`${base}/cache/fetch-cache`, `${standalone}/cache/fetch-cache`],
     growing: [`${base}/cache`, `${base}/server`, `${standalone}/cache`, `${standalone}/server`],
-  });
+  };
+}
+
+test("Next.js can add to its caches and its prerendered pages, also in a monorepo", async () => {
   const node = await made(NEXT);
-  const runtime = { name: "node" as const, version: "24", ...folders(".next", ".next/standalone/.next") };
+  const runtime = { name: "node" as const, version: "24", ...nextFolders(".next", ".next/standalone/.next") };
   expect(runtimeOfWorker(node, "next start")).toEqual(runtime);
   expect(commandRuntime(node)).toEqual(runtime);
   expect(buildRuntime(node)).toEqual({ name: "node", version: "24" });
@@ -75,6 +79,6 @@ test("Next.js can add to its caches and its prerendered pages, also in a monorep
   });
   const member = { ...(await made(NEXT)), rootDirectory: "apps/web" };
   expect(runtimeOfWorker(member, "next start")).toMatchObject(
-    folders("apps/web/.next", "apps/web/.next/standalone/apps/web/.next"),
+    nextFolders("apps/web/.next", "apps/web/.next/standalone/apps/web/.next"),
   );
 });
