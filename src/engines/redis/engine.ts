@@ -16,6 +16,12 @@ import { adoptSnapshot } from "./persistence.ts";
 /** The engine, its threads that free and write, and a child that saves. */
 const MAX_PROCESSES = 64;
 
+/**
+ * Expired keys are published: customers cannot switch that on, and it costs nothing as long as no key expires. Events of
+ * commands would cost each DEL and EXPIRE. It is no line of the configuration, whose change restarts running engines.
+ */
+const EVENTS = ["--notify-keyspace-events", "Ex"];
+
 /** Builds the engine of a program that is a Redis or a Valkey. */
 export function redisLike(
   name: "redis" | "valkey",
@@ -31,7 +37,7 @@ export function redisLike(
     files: configFiles,
     appliedFiles: [USERS_FILE],
     prepare: adoptSnapshot,
-    args: ({ paths }) => [join(paths.confDir, "engine.conf")],
+    args: ({ paths }) => [join(paths.confDir, "engine.conf"), ...EVENTS],
     socketName: () => SOCKET_NAME,
     // Up to Redis 7.0 an engine with only a unix socket says it in other words: "The server is now ready to …".
     readyLine: /[Rr]eady to accept connections/,
