@@ -19,11 +19,11 @@ async function notesOf(
 
 test("submodules are named, with how to deploy their files", async () => {
   expect(await notesOf(SITE, ["vendor/lib"])).toEqual([
-    "vendor/lib is a submodule, which Pilvi does not fetch: its folder is empty. npx pilvi deploy uploads a checked-out submodule with its files.",
+    "vendor/lib is a submodule, which Pilvi does not fetch: its folder is empty. pilvi deploy uploads a checked-out submodule with its files.",
   ]);
   const many = Array.from({ length: 12 }, (_, at) => `m${at}`);
   expect(await notesOf(SITE, many)).toEqual([
-    "m0, m1, m2, m3, m4 and 7 more are submodules, which Pilvi does not fetch: their folders are empty. npx pilvi deploy uploads checked-out submodules with their files.",
+    "m0, m1, m2, m3, m4 and 7 more are submodules, which Pilvi does not fetch: their folders are empty. pilvi deploy uploads checked-out submodules with their files.",
   ]);
 });
 
@@ -37,7 +37,7 @@ test("pointers of Git LFS are named, but no other files", async () => {
     "assets/c.png": pointer("c"),
   };
   expect(await notesOf(files)).toEqual([
-    "assets/a.png and assets/c.png are pointers of Git LFS, whose contents Pilvi does not fetch. Run git lfs pull, and deploy the folder with npx pilvi deploy.",
+    "assets/a.png and assets/c.png are pointers of Git LFS, whose contents Pilvi does not fetch. Run git lfs pull, and deploy the folder with pilvi deploy.",
   ]);
   expect(await notesOf({ ...SITE, "a.png": pointer("a") })).toEqual([]);
 });
@@ -45,6 +45,6 @@ test("pointers of Git LFS are named, but no other files", async () => {
 test("an application in a submodule is refused with the reason", async () => {
   for (const root of ["shop", "shop/web"])
     await expect(notesOf(SITE, ["shop"], root)).rejects.toThrow(
-      `root_directory is ${root}, which is in the submodule shop, and Pilvi fetches no submodules. npx pilvi deploy uploads a checked-out submodule with its files.`,
+      `root_directory is ${root}, which is in the submodule shop, and Pilvi fetches no submodules. pilvi deploy uploads a checked-out submodule with its files.`,
     );
 });

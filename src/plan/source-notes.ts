@@ -27,7 +27,7 @@ export function refuseSubmodule({ entries }: SourceFiles, root: string): void {
   const found = entries.find(({ kind, path }) => kind === "submodule" && `${root}/`.startsWith(`${path}/`));
   if (found === undefined) return;
   throw new PlanRefusal(
-    `root_directory is ${quoted(root)}, which is in the submodule ${quoted(found.path)}, and Pilvi fetches no submodules. npx pilvi deploy uploads a checked-out submodule with its files.`,
+    `root_directory is ${quoted(root)}, which is in the submodule ${quoted(found.path)}, and Pilvi fetches no submodules. pilvi deploy uploads a checked-out submodule with its files.`,
   );
 }
 
@@ -39,7 +39,7 @@ function submoduleNotes({ entries }: SourceFiles): string[] {
       ? ["is a submodule", "its folder is", "a checked-out submodule with its"]
       : ["are submodules", "their folders are", "checked-out submodules with their"];
   return [
-    `${pathsText(paths)} ${are}, which Pilvi does not fetch: ${folders} empty. npx pilvi deploy uploads ${files} files.`,
+    `${pathsText(paths)} ${are}, which Pilvi does not fetch: ${folders} empty. pilvi deploy uploads ${files} files.`,
   ];
 }
 
@@ -47,7 +47,7 @@ function lfsNotes(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const are = paths.length === 1 ? "is a pointer" : "are pointers";
   return [
-    `${pathsText(paths)} ${are} of Git LFS, whose contents Pilvi does not fetch. Run git lfs pull, and deploy the folder with npx pilvi deploy.`,
+    `${pathsText(paths)} ${are} of Git LFS, whose contents Pilvi does not fetch. Run git lfs pull, and deploy the folder with pilvi deploy.`,
   ];
 }
 

@@ -1,8 +1,11 @@
-// The `pilvi` command in folders that it must not trust: a cloned project may have any file.
+// The `pilvi` command in other folders than its own: it works there, and does not trust them, since a cloned project may
+// have any file.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+import { markdown } from "../../architecture/markdown.ts";
 import { runCommand } from "../../support/pilvi/program.ts";
 import { ROOT } from "../../architecture/source.ts";
 
@@ -40,6 +43,17 @@ test("a project's settings of Bun run no code, and its .env sends no token elsew
   } finally {
     await other.stop(true);
   }
+});
+
+test("the command works in every folder after the step of the documentation that installs it", async () => {
+  const text = markdown("docs/cli.md").split("\n## Install the command\n")[1] ?? "";
+  const [, install = ""] = /^```bash\n(.*?)^```/ms.exec(text) ?? [];
+  expect(install).toContain("ln ");
+  expect(markdown("README.md")).toContain(install);
+  const elsewhere = join(folder, "elsewhere");
+  mkdirSync(elsewhere);
+  const found = await runIn(ROOT, `export HOME=${folder}; ${install}cd ${elsewhere} && pilvi --version`);
+  expect(found).toMatchObject({ code: 0, stdout: `${packageJson.version}\n` });
 });
 
 test("a folder that was deleted is named as the reason", async () => {
