@@ -1,6 +1,12 @@
 // `pilvi caches keys`: lists the keys of a cache, shows a key's value, deletes a key.
 import type { Command } from "commander";
-import type { CacheElement, CacheText, CacheValue, PilviClient } from "../../sdk/index.ts";
+import {
+  PilviError,
+  type CacheElement,
+  type CacheText,
+  type CacheValue,
+  type PilviClient,
+} from "../../sdk/index.ts";
 import { CommandError } from "../failure.ts";
 import { countingNumber, nameArgument, withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
@@ -39,20 +45,36 @@ export function addKeys(caches: Command, session: Session): void {
     .option("--delete", "delete the key")
     .option("--yes", "delete it without a question");
   withJson(command).action(async (nameOrId: string, key: string | undefined, options: Options) => {
-    const client = await session.client();
-    const { data } = await find(cacheKind, client, nameOrId);
-    const keys = client.caches.keys(data.id);
-    if (key === undefined) return await list(session, keys, options);
-    const name = { text: key, encoding: options.base64 === true ? "base64" : "utf8" } as const;
-    if (options.delete === true) return await remove(session, keys, name, options);
-    const document = await keys.get(name, { ...wakeOf(options), count: Math.min(options.limit, MAX_COUNT) });
-    session.io.out(options.json === true ? jsonText(document) : valueText(document));
+    await run(session, nameOrId, key, options).catch((error: unknown) => {
+      throw isAsleep(error) ? new CommandError("The cache sleeps. Ask with --wake to wake it.") : error;
+    });
   });
   withExamples(command, [
     "pilvi caches keys sessions --match 'user:*' --wake",
     "pilvi caches keys sessions user:42",
     "pilvi caches keys sessions user:42 --delete --yes",
   ]);
+}
+
+async function run(
+  session: Session,
+  nameOrId: string,
+  key: string | undefined,
+  options: Options,
+): Promise<void> {
+  const client = await session.client();
+  const { data } = await find(cacheKind, client, nameOrId);
+  const keys = client.caches.keys(data.id);
+  if (key === undefined) return await list(session, keys, options);
+  const name = { text: key, encoding: options.base64 === true ? "base64" : "utf8" } as const;
+  if (options.delete === true) return await remove(session, keys, name, options);
+  const document = await keys.get(name, { ...wakeOf(options), count: Math.min(options.limit, MAX_COUNT) });
+  session.io.out(options.json === true ? jsonText(document) : valueText(document));
+}
+
+/** Whether the server asks for the parameter of its API that `--wake` sets. */
+function isAsleep(error: unknown): boolean {
+  return error instanceof PilviError && error.status === 409 && error.message.includes("`wake=true`");
 }
 
 async function list({ io }: Session, keys: Keys, options: Options): Promise<void> {
