@@ -1,6 +1,8 @@
 // How a failed command ends: its message and the exit code of the program.
 import { PilviError, PilviUnreachable } from "../sdk/index.ts";
 
+const ANOTHER_TOKEN = "Set PILVI_TOKEN to another: the console or `pilvi token create` makes one.";
+
 /** A reason why a command ends without success, printed as it is. */
 export class CommandError extends Error {
   override name = "CommandError";
@@ -29,7 +31,7 @@ export function endingOf(error: unknown): Ending | undefined {
 function textOf({ message, status, errors, requestId }: PilviError): string {
   const fields = Object.entries(errors ?? {});
   if (fields.length > 0) return fields.map(([field, texts]) => `${field}: ${texts.join(" ")}`).join("\n");
-  if (status === 401) return `Pilvi does not accept this token: ${message}`;
+  if (status === 401) return `Pilvi does not accept this token: ${message} ${ANOTHER_TOKEN}`;
   if (status === 403) return `This token does not have the ability that the command needs: ${message}`;
   if (status >= 500 && requestId !== undefined) return `${message} The request id is ${requestId}.`;
   return message;

@@ -43,7 +43,7 @@ test("a wait that Pilvi refuses, or that Ctrl-C ends, prints the document as wel
     runCommand(io, refusing, "caches", "create", "sessions", "--wait", "--json"),
   );
   expect(failure).toEqual({
-    text: `Pilvi does not accept this token: It was revoked.\nPilvi goes on with it. Look at it with: pilvi caches show ${creating.id}`,
+    text: `Pilvi does not accept this token: It was revoked. Set PILVI_TOKEN to another: the console or \`pilvi token create\` makes one.\nPilvi goes on with it. Look at it with: pilvi caches show ${creating.id}`,
     exitCode: 1,
   });
   expect(JSON.parse(io.stdout)).toEqual({ data: creating });

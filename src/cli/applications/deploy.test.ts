@@ -223,7 +223,7 @@ test("a deployment that cannot be followed any more is named", async () => {
   link(folder.path, url);
   const failure = await failureOf(runCommand(fakeIo({ folder: folder.path }), url, "deploy"));
   expect(failure).toEqual({
-    text: `Pilvi does not accept this token: It was revoked.\nThe deployment goes on. Follow it with: pilvi deployments ${deploymentId(1)} --follow`,
+    text: `Pilvi does not accept this token: It was revoked. Set PILVI_TOKEN to another: the console or \`pilvi token create\` makes one.\nThe deployment goes on. Follow it with: pilvi deployments ${deploymentId(1)} --follow`,
     exitCode: 1,
   });
 });

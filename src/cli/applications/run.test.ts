@@ -135,7 +135,7 @@ test("a command that cannot be cancelled, or followed any more, is named", async
     exitCode: 130,
   });
   expect(await failureOf(run({ ...routes(), [`GET ${path}/output`]: refused }, "true"))).toEqual({
-    text: `Pilvi does not accept this token: It was revoked.\nThe command goes on. Its id is ${commandId(1)}.`,
+    text: `Pilvi does not accept this token: It was revoked. Set PILVI_TOKEN to another: the console or \`pilvi token create\` makes one.\nThe command goes on. Its id is ${commandId(1)}.`,
     exitCode: 1,
   });
 });
