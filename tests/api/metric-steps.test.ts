@@ -67,6 +67,6 @@ test("a step that is not kept for the period is refused with the steps that are"
   const response = await api.request(`/api/caches/${await newCache()}/metrics?period=3d&step=1m`);
   expect(response.status).toBe(422);
   expect(((await response.json()) as { errors: object }).errors).toEqual({
-    step: ["must be one of 5m, 15m, 30m, 1h, 2h, 1d for the period 3d"],
+    step: ["The field step must be one of 5m, 15m, 30m, 1h, 2h, 1d for the period 3d."],
   });
 });

@@ -40,6 +40,7 @@ export function arrayOf(reply: Reply | undefined): Reply[] {
 }
 
 function ofAnotherStart(): Error {
-  const reason = "is from before the cache started anew, which changed the order: begin without a cursor";
+  const reason =
+    "The field cursor is from before the cache started anew, which changed the order. Begin without it.";
   return invalid({ cursor: [reason] });
 }

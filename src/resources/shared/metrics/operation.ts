@@ -76,5 +76,6 @@ function stepOf(
 ): MetricStep {
   if (asked === undefined) return metricPeriods[period].step;
   if (available.includes(asked)) return asked;
-  throw invalid({ step: [`must be one of ${available.join(", ")} for the period ${period}`] });
+  const fault = `The field step must be one of ${available.join(", ")} for the period ${period}.`;
+  throw invalid({ step: [fault] });
 }
