@@ -232,14 +232,17 @@ test("suspend says that the cache sleeps, or why it does not", async () => {
     [`GET ${path}`]: one(available),
     [`POST ${path}/suspend`]: [
       one(available),
-      () => Response.json({ message: "The cache does not hibernate." }, { status: 409 }),
+      () => Response.json({ message: "A client is in a transaction." }, { status: 409 }),
+      () => Response.json({ message: "It does not. Set uses_hibernation." }, { status: 409 }),
     ],
   });
   const io = fakeIo();
   await runCommand(io, url, "caches", "suspend", available.id);
   expect(io.stdout).toBe(`Put the cache sessions (${available.id}) to sleep.\n`);
-  const failure = await failureOf(runCommand(fakeIo(), url, "caches", "suspend", available.id));
-  expect(failure).toEqual({ text: "The cache does not hibernate.", exitCode: 1 });
+  const failure = () => failureOf(runCommand(fakeIo(), url, "caches", "suspend", available.id));
+  expect(await failure()).toEqual({ text: "A client is in a transaction.", exitCode: 1 });
+  const way = `Let it sleep with: pilvi caches update ${available.id} --hibernate`;
+  expect(await failure()).toEqual({ text: `The cache does not hibernate. ${way}`, exitCode: 1 });
 });
 
 test("show names the client that woke the cache, and how long that took", async () => {

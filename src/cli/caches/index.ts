@@ -9,6 +9,7 @@ import { addRotate } from "../shared/rotate.ts";
 import { addShow } from "../shared/show.ts";
 import { addSnapshots } from "../shared/snapshots.ts";
 import { addSuspend } from "../shared/suspend.ts";
+import { suspendCache } from "./suspend.ts";
 import { addTypes } from "../shared/types.ts";
 import { addCreate } from "./create.ts";
 import { addKeys } from "./keys.ts";
@@ -34,7 +35,7 @@ export function addCaches(program: Command, session: Session): void {
     "pilvi caches show cache-0199f0a2-6c3e-7d5b-9a41-2f6b8c0d1e2f --wait",
   ]);
   addUpdate(caches, session);
-  addSuspend(caches, session, cacheKind, (client, id) => client.caches.suspend(id), [
+  addSuspend(caches, session, cacheKind, suspendCache, [
     "pilvi caches suspend sessions",
     "pilvi caches suspend sessions --json | jq .data.meta.sleep",
   ]);
