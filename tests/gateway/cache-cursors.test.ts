@@ -52,7 +52,7 @@ test.each([[null], ["hash"], ["set"]])(
     await cache.sleep();
     await expect(page(key, second)).rejects.toMatchObject({
       status: 422,
-      errors: { cursor: [expect.stringContaining("begin without a cursor")] },
+      errors: { cursor: [expect.stringContaining("Begin without it.")] },
     });
     expect(await page(key)).toBeString();
   },
