@@ -1,6 +1,8 @@
 // Requests for a terminal: as commands of the CLI, and as curl.
 
 /**
+ * A command of the installed program: `npx` would fetch a package of its name from npm's registry, where Pilvi has none,
+ * in every folder but that of Pilvi.
  * @param options the value of each option by its name. True adds the option without a value, a list adds it for each of
  *   its values; undefined or false leaves it out.
  * @param rest words that have to follow the options.
@@ -17,7 +19,7 @@ export function commandText(
     firstDashed === -1 ? [texts, []] : [texts.slice(0, firstDashed), texts.slice(firstDashed)];
   const last = [...dashed, ...rest.map(String)];
   return [
-    `npx pilvi ${plain.map(quoted).join(" ")}`,
+    `pilvi ${plain.map(quoted).join(" ")}`,
     ...Object.entries(options).flatMap(([name, value]) => optionTexts(name, value)),
     ...(last.length === 0 ? [] : [`-- ${last.map(quoted).join(" ")}`]),
   ].join(" \\\n  ");

@@ -56,7 +56,7 @@ test("an empty list says how a deployment begins", async () => {
   await window.goto("/applications");
   await heading("Applications");
   await window.page.getByText("No applications yet").waitFor();
-  expect(await copiedText(window.page, "deploy command")).toBe("npx pilvi deploy");
+  expect(await copiedText(window.page, "deploy command")).toBe("pilvi deploy");
   expect(await copiedText(window.page, "git commands")).toContain("git push pilvi main");
   await lookedAt("applications-empty");
 });
@@ -66,7 +66,7 @@ test("a new application with wrong values is refused at each field, and nothing 
   await heading("Create application");
   const { page } = window;
   await page.getByLabel("Name", { exact: true }).fill("Web shop");
-  expect(await copiedText(page, "command")).toBe("npx pilvi init 'Web shop' \\\n  --region us-east-1");
+  expect(await copiedText(page, "command")).toBe("pilvi init 'Web shop' \\\n  --region us-east-1");
   expect(await copiedText(page, "request")).toContain("/api/applications");
   await page.getByLabel("Repository password").fill("typed-in-the-console");
   expect(await copiedText(page, "request")).toContain('"repository_password": "PASSWORD"');

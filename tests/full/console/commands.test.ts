@@ -125,7 +125,7 @@ test("the command and the request beside the form run what the form says", async
   const text = "echo it\\'s -done\necho second";
   await page.getByLabel("Command", { exact: true }).fill(text);
   const env = { ...served.pilvi.env, PILVI_URL: served.pilvi.url, PILVI_TOKEN: TOKEN };
-  const command = (await copiedText(page, "command")).replace("npx pilvi", PILVI);
+  const command = (await copiedText(page, "command")).replace("pilvi", PILVI);
   expect(await runProgram(["sh", "-ec", `cd ${folder}\n${command}`], env)).toBe("it's -done\nsecond\n");
   await runProgram(["sh", "-ec", await copiedText(page, "request")], env);
   const [byRequest, byCommand] = await commands();

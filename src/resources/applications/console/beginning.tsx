@@ -15,8 +15,8 @@ export function Beginning({ slug }: { slug?: string }) {
         title="From a folder"
         note={
           slug === undefined
-            ? "In the folder of your code: makes the application, uploads the folder, and ends with an address."
-            : "In the folder of your code: uploads the folder, and ends with the address."
+            ? "In the folder of your code: makes the application, uploads the folder, and ends with an address. Pilvi's README says how to install the command."
+            : "In the folder of your code: uploads the folder, and ends with the address. Pilvi's README says how to install the command."
         }
       >
         <Code label="deploy command" text={commandText(["deploy"], {})} />
