@@ -3,6 +3,18 @@ import { byteSizeText } from "../lib/byte-size.ts";
 import { SourceFault } from "./faults.ts";
 import { SOURCE_BOUNDS, type SourceEntry, type SourceFiles } from "./source-files.ts";
 
+/** Modules of Python with an application object, as people name them; the first that has it counts. */
+export const PYTHON_MODULES = [
+  "main.py",
+  "app.py",
+  "wsgi.py",
+  "asgi.py",
+  "server.py",
+  "app/main.py",
+  "src/main.py",
+  "app/__init__.py",
+] as const;
+
 /** Files that a plan reads where they exist, relative to a folder. */
 const WANTED = [
   "railpack.json",
@@ -28,14 +40,7 @@ const WANTED = [
   "requirements.txt",
   "Pipfile",
   "angular.json",
-  "main.py",
-  "app.py",
-  "wsgi.py",
-  "asgi.py",
-  "server.py",
-  "app/main.py",
-  "src/main.py",
-  "app/__init__.py",
+  ...PYTHON_MODULES,
 ] as const;
 
 /** Settings of frameworks; each exists with several endings. */

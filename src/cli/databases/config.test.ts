@@ -1,4 +1,4 @@
-// The names of `--config`: those that a type does not have are refused before anything is sent.
+// `--config` refuses a member that the type of the cluster does not have, before the command sends anything.
 import { afterEach, expect, test } from "bun:test";
 import { bodies, closeServers, failureOf, one, requests, serve } from "../test-server.ts";
 import { fakeIo, runCommand } from "../test-support.ts";
@@ -24,7 +24,7 @@ const run = (url: string, command: string, ...settings: string[]) =>
     ...settings.flatMap((each) => ["--config", each]),
   );
 
-test("create refuses a name that the type does not have, and lists those that it has", async () => {
+test("create refuses an unknown member of the config, and lists the members of the type", async () => {
   const url = serve(typesRoute());
   expect(await failureOf(run(url, "create orders", "cu_max=2", "retention_day=7"))).toEqual({
     text: "The config of hosted_serverless_postgres has no member named retention_day. Its members are cu_min, cu_max, suspend_seconds, retention_days.",

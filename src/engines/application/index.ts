@@ -19,7 +19,7 @@ import { credentialsOf, othersOf } from "./credentials.ts";
 import { FPM_FILE, fpmConfig, phpScript, type PhpSite, phpSiteConfig, SITE_FILE } from "./php-site.ts";
 import { siteConfig, TYPES, TYPES_FILE } from "./site.ts";
 import { applicationVariables } from "./variables.ts";
-import { fillWritable, mountsOfWritable, writableIn } from "./writable.ts";
+import { copiedIn, fillWritable, mountsOfWritable, writableIn } from "./writable.ts";
 
 const [COMMAND_FILE, GROUP_FILE, CREDENTIALS_FILE] = ["start", "group", "credentials"];
 
@@ -117,7 +117,7 @@ function scriptOf({ spec, paths, ...context }: EngineContext<ApplicationSpec>): 
   const { sandbox, runtime, app } = placeOf(context);
   const conf = confPlace(paths.confDir, sandbox);
   const exports = exportsOf(othersOf(spec)) + credentialsLine(spec, conf);
-  const lines = fillWritable(writableIn(app, spec.runtime, sandbox, spec.memoryBytes)) + exports;
+  const lines = fillWritable(copiedIn(app, spec.runtime, sandbox)) + exports;
   if (spec.command === null && spec.runtime.name === "php" && runtime.server !== null)
     return phpScript(conf, runtime.server, lines);
   return lines + commandFile(spec.command ?? missingCommand());

@@ -28,18 +28,20 @@ const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?`;
 const PYTHON_LEVEL = "(DEBUG|INFO|WARNING|ERROR|CRITICAL)";
 const NAME = String.raw`[\w.]{1,100}`;
 /** The beginnings of lines of Python's logging, each with a level: as it is by itself and as its programs set it. */
-const PYTHON_LINES = [
-  // `logging.basicConfig()`, and uvicorn, which aligns its messages.
-  `${PYTHON_LEVEL}:(?:${NAME}:| )`,
-  // Flask.
-  String.raw`\[${TIME}\] ${PYTHON_LEVEL} in ${NAME}: `,
-  // Gunicorn.
-  String.raw`\[${TIME} [+-]\d{4}\] \[\d{1,10}\] \[${PYTHON_LEVEL}\] `,
-  // Celery.
-  String.raw`\[${TIME}: ${PYTHON_LEVEL}/`,
-  // Formats that begin with the time, as the documentation of Python has them.
-  `${TIME}(?: - ${NAME} -)? ${PYTHON_LEVEL}[ :]`,
-].map((line) => new RegExp(`^${line}`));
+const PYTHON_LINE = new RegExp(
+  `^(?:${[
+    // `logging.basicConfig()`, and uvicorn, which aligns its messages.
+    `${PYTHON_LEVEL}:(?:${NAME}:| )`,
+    // Flask.
+    String.raw`\[${TIME}\] ${PYTHON_LEVEL} in ${NAME}: `,
+    // Gunicorn.
+    String.raw`\[${TIME} [+-]\d{4}\] \[\d{1,10}\] \[${PYTHON_LEVEL}\] `,
+    // Celery.
+    String.raw`\[${TIME}: ${PYTHON_LEVEL}/`,
+    // Formats that begin with the time, as the documentation of Python has them.
+    `${TIME}(?: - ${NAME} -)? ${PYTHON_LEVEL}[ :]`,
+  ].join("|")})`,
+);
 
 /** Reads a line of anything that a customer's program writes. */
 export function readLogLine(text: string): ParsedLine {
@@ -53,8 +55,8 @@ export function readLogLine(text: string): ParsedLine {
 
 /** The level that a line of text names at its beginning. */
 function levelIn(text: string): LogLevel {
-  const names = PYTHON_LINES.flatMap((line) => line.exec(text)?.[1] ?? []);
-  return levelNamed(names[0] ?? "");
+  const [, ...names] = PYTHON_LINE.exec(text) ?? [];
+  return levelNamed(names.find((name) => name !== undefined) ?? "");
 }
 
 function levelOf(level: unknown): LogLevel {

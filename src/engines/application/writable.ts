@@ -26,7 +26,12 @@ export interface WritableFolders {
   maxBytes: number | null;
 }
 
-const NONE: WritableFolders = { copied: [], growing: [], maxBytes: null };
+/** The folders whose files a script copies before the process, of those that the release has. */
+export function copiedIn(app: string, runtime: Runtime, sandbox: Sandbox): string[] {
+  if (sandbox.level !== "bubblewrap" || !("writable" in runtime)) return [];
+  if (runtime.name !== "php" && !sandbox.boundsMemory) return [];
+  return (runtime.writable ?? []).filter((folder) => isFolder(app, folder));
+}
 
 /** The folders that a runtime wants to write to, and that the release has. */
 export function writableIn(
@@ -35,11 +40,10 @@ export function writableIn(
   sandbox: Sandbox,
   memoryBytes: number,
 ): WritableFolders {
-  if (sandbox.level !== "bubblewrap") return NONE;
-  if (runtime.name !== "php" && runtime.name !== "node" && runtime.name !== "bun") return NONE;
-  const copied = (runtime.writable ?? []).filter((folder) => isFolder(app, folder));
-  if (runtime.name === "php") return { ...NONE, copied };
-  if (!sandbox.boundsMemory) return NONE;
+  const copied = copiedIn(app, runtime, sandbox);
+  const isJavaScript = runtime.name === "node" || runtime.name === "bun";
+  if (!isJavaScript || sandbox.level !== "bubblewrap" || !sandbox.boundsMemory)
+    return { copied, growing: [], maxBytes: null };
   const maxBytes = Math.floor(memoryBytes / GROWTH_PART);
   return { copied, growing: growingIn(app, runtime.growing ?? []), maxBytes };
 }
@@ -69,7 +73,7 @@ export function mountsOfWritable(app: string, { copied, growing, maxBytes }: Wri
 }
 
 /** The lines of a script that copy the files of the release. */
-export function fillWritable({ copied }: WritableFolders): string {
+export function fillWritable(copied: readonly string[]): string {
   return copied
     .map((folder, index) => `cp -R ${placeOf(index)}/. ${shellWord(join("/app", folder))}/\n`)
     .join("");

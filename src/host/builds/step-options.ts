@@ -6,7 +6,7 @@ import type { BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
 import { exportsOf } from "../../engines/application/command-file.ts";
 import { applicationVariables } from "../../engines/application/variables.ts";
-import { fillWritable, mountsOfWritable, writableIn } from "../../engines/application/writable.ts";
+import { copiedIn, fillWritable, mountsOfWritable, writableIn } from "../../engines/application/writable.ts";
 import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 import {
@@ -67,12 +67,12 @@ export function treeOf({ app }: BuildFolder, { release }: BuildSpec, dataDir: st
  */
 export function writeStepFiles(
   { conf, source }: BuildFolder,
-  { steps, release, runtime, variables, terminal, memoryBytes }: BuildSpec,
+  { steps, release, runtime, variables, terminal }: BuildSpec,
   { tree, account, sandbox }: Pick<StepParts, "tree" | "account" | "sandbox">,
 ): void {
   const user = account ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const isRun = release !== undefined;
-  const beginning = isRun ? fillWritable(writableIn(tree, runtime, sandbox, memoryBytes)) : "";
+  const beginning = isRun ? fillWritable(copiedIn(tree, runtime, sandbox)) : "";
   const exports = beginning + exportsOf(variables) + (terminal === true ? OUTLIVE_KEYS : "");
   const commands = steps.map(({ command }, index): [string, string] => [
     String(index),

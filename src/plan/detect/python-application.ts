@@ -1,6 +1,6 @@
 // The application in a folder of Python: its framework, and how it starts.
 import { detected, type Sourced } from "../draft.ts";
-import type { Folder } from "../folder.ts";
+import { type Folder, PYTHON_MODULES } from "../folder.ts";
 
 /** What a folder of Python is. */
 export interface PythonApplication {
@@ -11,18 +11,6 @@ export interface PythonApplication {
   /** Sentences about what the developer still has to do. */
   notes: string[];
 }
-
-/** Programs with an application object, as people name them. */
-const MODULES = [
-  "main.py",
-  "app.py",
-  "wsgi.py",
-  "asgi.py",
-  "server.py",
-  "app/main.py",
-  "src/main.py",
-  "app/__init__.py",
-];
 
 /** Frameworks for applications of ASGI, by the names of their packages. */
 const ASGI = ["fastapi", "starlette", "litestar"];
@@ -48,7 +36,7 @@ export function pythonApplicationOf(
     const start = `gunicorn --bind 127.0.0.1:$PORT ${moduleOf(settings)}`;
     return { ...withServer("Django", start, "gunicorn"), notes: staticNotes(dependencies, commands) };
   }
-  for (const file of MODULES) {
+  for (const file of PYTHON_MODULES) {
     const found = applicationIn(file, folder.text(file) ?? "", dependencies);
     if (found !== null) return found;
   }
