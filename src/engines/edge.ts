@@ -8,6 +8,8 @@ import type { Certificate, EngineContext } from "./engine.ts";
 export interface EdgeTarget {
   /** The ports on loopback of the instances that run; without any, a request has the instances woken. */
   ports: number[];
+  /** Whether the route has one instance, with or without a port. */
+  isAlone: boolean;
   timeoutSeconds: number;
   policy: EdgePolicy;
 }
@@ -36,7 +38,10 @@ export interface RouteUse {
   idleMs: number;
   /** The requests that the edge has not written about, since it remembers the route. */
   unlogged: number;
-  /** The requests that no rule has refused, since it remembers the route; null from an edge that did not count them. */
+  /**
+   * The requests that no rule has refused, since it remembers the route; null from an edge that did not count them. An
+   * edge may leave out those of a route that is alone, since it has no other instance that could miss them.
+   */
   admitted: number | null;
   /** The answers, since it remembers the route; null from an edge of a release that did not count them. */
   counted: CountedRoute | null;

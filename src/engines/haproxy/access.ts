@@ -69,8 +69,9 @@ export function accessLines(): string[] {
     `log ring@access len ${ACCESS_LINE_BYTES} format raw daemon info`,
     `log-format '{${members.join(",")}}'`,
     `acl is_flood sc1_http_req_rate gt ${LOGGED_REQUESTS_PER_SECOND}`,
-    `${countUnlogged} if is_flood`,
-    `http-request set-var-fmt(txn.texts) '${texts.join(",")}' if !is_flood { var(txn.target) -m found }`,
+    `http-request set-var-fmt(txn.texts) '${texts.join(",")}' if { var(txn.target) -m found } !is_flood`,
+    // A variable takes less time than another look at the rate.
+    `${countUnlogged} if { var(txn.target) -m found } !{ var(txn.texts) -m found }`,
     "http-request set-log-level silent unless { var(txn.texts) -m found }",
   ];
 }

@@ -76,8 +76,9 @@ export function backends(spec: EdgeSpec, policies: Record<Strictness, PolicyRule
   return [
     ...STRICTNESSES.flatMap((each) => {
       const { requests, answers } = rules[each];
-      const lead = each === "usual" ? USUAL_LEAD : LEAD;
-      const common = [...COMPRESSION, ...requests, ...answers, countAdmitted, ...lead];
+      // No other instance of a usual route could miss a request, so nobody needs their count.
+      const lead = each === "usual" ? USUAL_LEAD : [countAdmitted, ...LEAD];
+      const common = [...COMPRESSION, ...requests, ...answers, ...lead];
       return [
         [`backend ${each}-repeatable`, ...common, ...REPEATED],
         [`backend ${each}-unrepeatable`, ...REFUSED_REQUESTS, ...common, ...NOT_REPEATED],

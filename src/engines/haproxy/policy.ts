@@ -57,8 +57,8 @@ export const USUAL_TIMEOUT_SECONDS = 30;
 
 /**
  * The backends that a route's requests go to: those for usual routes, whose few rules are ready-made; those for policies
- * that refuse no clients; and those with all rules, which are many. A usual route has one instance, the usual timeout and
- * the usual policy. A word at the end of an entry chooses; an entry without any is that of a former release, and goes to
+ * that refuse no clients; and those with all rules, which are many. A usual route has one instance, which runs, the usual
+ * timeout and the usual policy. A word at the end of an entry chooses; an entry without any is that of a former release, and goes to
  * the last.
  */
 export const STRICTNESSES = ["usual", "lenient", "strict"] as const;
@@ -69,9 +69,15 @@ export type Strictness = (typeof STRICTNESSES)[number];
 export const IS_USUAL = "var(txn.target) -m end :usual";
 export const IS_LENIENT = "var(txn.target) -m end :usual :lenient";
 
-export function strictnessOf({ ports, timeoutSeconds, policy }: EdgeTarget): Strictness {
+/** Whether an entry is that of a usual route. Of other routes it does not say whether they are alone. */
+export function saysUsual(entry: string): boolean {
+  return entry.endsWith(":usual");
+}
+
+export function strictnessOf({ ports, isAlone, timeoutSeconds, policy }: EdgeTarget): Strictness {
   if (policy.rateLimit !== null || policy.refusedBots.length > 0 || policy.isUnderAttack) return "strict";
   const isUsual =
+    isAlone &&
     ports.length === 1 &&
     timeoutSeconds === USUAL_TIMEOUT_SECONDS &&
     isDeepStrictEqual({ ...policy, cacheVersion: null }, USUAL_POLICY);

@@ -6,7 +6,7 @@ import type { EdgeTable, EdgeTarget, RouteUse } from "../edge.ts";
 import { pemOf } from "./config.ts";
 import { useIn } from "./counters.ts";
 import { CERTIFICATE_FILE, confPath, MAPS, ROUTE_TABLE } from "./paths.ts";
-import { policyOf, policyText, strictnessOf } from "./policy.ts";
+import { policyOf, policyText, saysUsual, strictnessOf } from "./policy.ts";
 
 type Context = EngineContext<EdgeSpec>;
 
@@ -89,7 +89,12 @@ function targetOf(text: string): EdgeTarget {
     .split(",")
     .map(Number)
     .filter((port) => port > 0);
-  return { ports: running, timeoutSeconds: Number(timeoutMs ?? 0) / 1_000, policy: policyOf(policy) };
+  return {
+    ports: running,
+    isAlone: saysUsual(text),
+    timeoutSeconds: Number(timeoutMs ?? 0) / 1_000,
+    policy: policyOf(policy),
+  };
 }
 
 async function readMap(context: Context, map: string): Promise<Map<string, string>> {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { LoneEdge } from "../../../tests/support/engines/lone-edge.ts";
 import { answerOf, named } from "../../../tests/support/engines/named-application.ts";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
+import { USUAL_POLICY, USUAL_TIMEOUT_SECONDS } from "../../engines/haproxy/policy.ts";
 
 let lone: LoneEdge;
 
@@ -70,4 +71,15 @@ test("use of a route wakes an instance of it that has fallen asleep alone", asyn
   await answers(2);
   await lone.edge.measureUse();
   expect(lone.applications.get("c")?.wakes).toBeGreaterThan(0);
+});
+
+test("use of a route with the usual settings wakes an instance without a port", async () => {
+  const worker = lone.add("worker", "asleep", 0);
+  worker.answers = false;
+  await lone.route("env", ["env.localhost"], ["a", "worker"], USUAL_TIMEOUT_SECONDS, USUAL_POLICY);
+  await lone.edge.measureUse();
+  expect(worker.wakes).toBe(0);
+  await answers(1);
+  await lone.edge.measureUse();
+  expect(worker.wakes).toBeGreaterThan(0);
 });

@@ -101,7 +101,7 @@ export class EdgeRoutes {
     const known = this.#targets.get(id);
     if (known?.route === route && isSame(known.target.ports, ports)) return known.target;
     const policy = { ...settings.policy, cacheVersion: this.#cacheVersionOf(id) };
-    const target = { ports, ...settings, policy };
+    const target = { ports, isAlone: route.instances.length === 1, ...settings, policy };
     this.#targets.set(id, { route, target });
     return target;
   }
