@@ -26,7 +26,7 @@ export interface WritableFolders {
   maxBytes: number | null;
 }
 
-/** The folders whose files a script copies before the process, of those that the release has. */
+/** The folders of the release that the start script copies, so that the process may write to the copies. */
 export function copiedIn(app: string, runtime: Runtime, sandbox: Sandbox): string[] {
   if (sandbox.level !== "bubblewrap" || !("writable" in runtime)) return [];
   if (runtime.name !== "php" && !sandbox.boundsMemory) return [];

@@ -58,8 +58,8 @@ export const USUAL_TIMEOUT_SECONDS = 30;
 /**
  * The backends that a route's requests go to: those for usual routes, whose few rules are ready-made; those for policies
  * that refuse no clients; and those with all rules, which are many. A usual route has one instance, which runs, the usual
- * timeout and the usual policy. A word at the end of an entry chooses; an entry without any is that of a former release, and goes to
- * the last.
+ * timeout and the usual policy. A word at the end of an entry chooses; an entry without any is that of a former release,
+ * and goes to the last.
  */
 export const STRICTNESSES = ["usual", "lenient", "strict"] as const;
 
