@@ -11,7 +11,7 @@ import type { ApplicationPlace, Engine, EngineContext } from "../engine.ts";
 import { grantedMemory } from "../memory.ts";
 import { appPlace, below, confPlace } from "../runtimes/runtimes.ts";
 import { gatedProgram, gatedScript } from "../sandbox/gate.ts";
-import { hasOwnPlaces, mountsOfNames, nameFiles, sandboxed, type Mount } from "../sandbox/sandbox.ts";
+import { CONF_PLACE, hasOwnPlaces, nameFiles, sandboxed, type Mount } from "../sandbox/sandbox.ts";
 import { answersAt } from "./health.ts";
 import { readLogLine } from "./log-line.ts";
 import { commandFile, exportsOf } from "./command-file.ts";
@@ -175,8 +175,7 @@ function command(context: EngineContext<ApplicationSpec>): string[] {
       : gatedProgram([runtime.server.program, "-e", "stderr", "-p", "/", "-c", join(conf, SITE_FILE)]);
   const mounts: Mount[] = [
     { from: app, to: "/app", isWritable: false },
-    { from: paths.confDir, to: "/run/pilvi", isWritable: false },
-    ...mountsOfNames(paths.confDir),
+    { from: paths.confDir, to: CONF_PLACE, isWritable: false },
     ...mountsOfWritable(app, writableIn(app, spec.runtime, sandbox, spec.memoryBytes)),
     ...runtime.mounts,
   ];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Runtime } from "../../contracts/application.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
-import { hasOwnPlaces, type Mount, type Sandbox } from "../sandbox/sandbox.ts";
+import { CONF_PLACE, hasOwnPlaces, type Mount, type Sandbox } from "../sandbox/sandbox.ts";
 import { installTools } from "../tools/install.ts";
 import { findTool, type Tool } from "../tools/tools.ts";
 import { RUNTIME_PLACE as PLACE, runtimesDir } from "./folder.ts";
@@ -214,7 +214,7 @@ async function ensureServer(enginesDir: string): Promise<Tool> {
 
 /** The place of a file of the configuration folder inside a sandbox. */
 export function confPlace(confDir: string, sandbox: Sandbox): string {
-  return hasOwnPlaces(sandbox) ? "/run/pilvi" : confDir;
+  return hasOwnPlaces(sandbox) ? CONF_PLACE : confDir;
 }
 
 /** The place of a release, or of the source of a build, inside a sandbox. */

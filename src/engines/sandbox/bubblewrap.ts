@@ -1,10 +1,12 @@
 // The words of bubblewrap, which makes a view of the machine out of namespaces.
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import type { Mount, View } from "./sandbox.ts";
-import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./system.ts";
+import type { Mount, Sandbox, View } from "./sandbox.ts";
+import { ETC_FOLDERS, SYSTEM_FOLDERS } from "./system.ts";
+
+type Bubblewrap = Extract<Sandbox, { level: "bubblewrap" }>;
 
 /** The words before a command, which sees `/tmp` and `/home/app` of its own in memory. */
-export function bubblewrapWords(program: string, view: View): string[] {
+export function bubblewrapWords({ program, etc }: Bubblewrap, view: View): string[] {
   return [
     program,
     "--unshare-user",
@@ -20,6 +22,7 @@ export function bubblewrapWords(program: string, view: View): string[] {
     "--new-session",
     ...(view.endsWithParent ? ["--die-with-parent"] : []),
     ...systemArguments(),
+    ...(etc === null ? [] : etcArguments(etc)),
     "--proc",
     "/proc",
     "--dev",
@@ -45,8 +48,12 @@ function mountArguments({ from, to, isWritable, maxBytes }: Mount): string[] {
 
 /** Where a system has `/bin` as a link into `/usr`, the sandbox has the same link. */
 function systemArguments(): string[] {
-  const folders = SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
+  return SYSTEM_FOLDERS.filter((path) => existsSync(path)).flatMap((path) =>
     lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path],
   );
-  return [...folders, ...SYSTEM_FILES.flatMap((path) => ["--ro-bind-try", path, path])];
+}
+
+function etcArguments(etc: string): string[] {
+  const folders = ETC_FOLDERS.map((name) => `/etc/${name}`).filter((path) => existsSync(path));
+  return ["--ro-bind", etc, "/etc", ...folders.flatMap((path) => ["--ro-bind", path, path])];
 }

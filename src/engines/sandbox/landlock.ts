@@ -3,7 +3,7 @@
 import { existsSync, statSync } from "node:fs";
 import { callFilter, systemCalls } from "./seccomp.ts";
 import type { Sandbox, View } from "./sandbox.ts";
-import { SYSTEM_FILES, SYSTEM_FOLDERS } from "./system.ts";
+import { ETC_FILES, ETC_FOLDERS, SYSTEM_FOLDERS } from "./system.ts";
 
 const PERL = "/usr/bin/perl";
 
@@ -24,6 +24,13 @@ const DEVICES = ["null", "zero", "full", "random", "urandom", "tty"].map((name) 
 
 /** Programs ask for the names of their user and their group, and for facts about themselves and the machine. */
 const ALSO_READ = ["/etc/passwd", "/etc/group", "/proc"];
+
+/** What programs may read of the system. */
+const SYSTEM = [
+  ...SYSTEM_FOLDERS,
+  ...[...ETC_FILES, ...ETC_FOLDERS].map((name) => `/etc/${name}`),
+  ...ALSO_READ,
+];
 
 /**
  * Takes the system call of prctl, the rules' attributes and the filter in hexadecimal, the working directory, then
@@ -68,9 +75,7 @@ export function landlockWords(sandbox: Landlock, view: View): string[] {
   if (calls === null) throw new Error(`no system calls are known of ${process.arch}`);
   const rights = rightsOf(sandbox);
   const paths: [path: string, rights: number][] = [
-    ...[...SYSTEM_FOLDERS, ...SYSTEM_FILES, ...ALSO_READ]
-      .filter((path) => existsSync(path))
-      .map((path): [string, number] => [path, READ]),
+    ...SYSTEM.filter((path) => existsSync(path)).map((path): [string, number] => [path, READ]),
     ...DEVICES.filter((path) => existsSync(path)).map((path): [string, number] => [path, rights]),
     ...view.mounts.flatMap(({ from, isWritable }): [string, number][] =>
       from === null ? [] : [[from, isWritable ? rights : READ]],

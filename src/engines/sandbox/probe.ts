@@ -35,10 +35,11 @@ export async function ensureSandbox(enginesDir: string, trial: Trial): Promise<S
 function findBubblewrap(enginesDir: string, { account }: Trial): Sandbox | null {
   const tool = findTool("bubblewrap", enginesDir);
   if (tool === null) return null;
-  const program = ["/usr/bin/true", "/bin/true"].find(existsSync) ?? "true";
+  const command = ["/usr/bin/true", "/bin/true"].find(existsSync) ?? "true";
   for (const boundsMemory of [true, false]) {
-    const sandbox: Sandbox = { level: "bubblewrap", program: tool.program, boundsMemory, env: tool.env };
-    if (works(sandbox, account, [program], boundsMemory ? [BOUNDED_FOLDER] : [])) return sandbox;
+    const { program, env } = tool;
+    const sandbox: Sandbox = { level: "bubblewrap", program, boundsMemory, etc: null, env };
+    if (works(sandbox, account, [command], boundsMemory ? [BOUNDED_FOLDER] : [])) return sandbox;
   }
   return null;
 }

@@ -1,6 +1,5 @@
 // The sandbox of customers' processes: read-only system folders and nothing of Pilvi or of other customers, and no way to
 // more rights. It comes on top of users and cgroups.
-import { join } from "node:path";
 import { bubblewrapWords } from "./bubblewrap.ts";
 import { landlockWords } from "./landlock.ts";
 
@@ -12,6 +11,8 @@ export type Sandbox =
       program: string;
       /** Whether folders in memory can have bounds; bubblewrap before 0.7 knows none. */
       boundsMemory: boolean;
+      /** The folder that it shows as `/etc`, see etc-folder.ts; null for trials, which need none. */
+      etc: string | null;
       /** What the program needs in its environment. */
       env: Record<string, string>;
     }
@@ -57,7 +58,7 @@ export const NO_SANDBOX: Sandbox = { level: "none", env: {} };
 export function sandboxed(sandbox: Sandbox, view: View, command: readonly string[]): string[] {
   switch (sandbox.level) {
     case "bubblewrap":
-      return [...bubblewrapWords(sandbox.program, view), ...command];
+      return [...bubblewrapWords(sandbox, view), ...command];
     case "landlock":
       return [...landlockWords(sandbox, view), ...command];
     case "none":
@@ -70,8 +71,11 @@ export function hasOwnPlaces({ level }: Pick<Sandbox, "level">): boolean {
   return level === "bubblewrap";
 }
 
-/** The lists of users and groups inside a sandbox, by their names in a folder and in `/etc`. */
-const NAME_FILES = ["passwd", "group"] as const;
+/** Where a sandbox with places of its own shows the files that Pilvi has written for it. */
+export const CONF_PLACE = "/run/pilvi";
+
+/** The lists of users and groups among these files; `/etc` has links to them. */
+export const NAME_FILES = ["passwd", "group"] as const;
 
 type NameFile = (typeof NAME_FILES)[number];
 
@@ -81,9 +85,4 @@ export function nameFiles({ uid, gid }: { uid: number; gid: number }): Record<Na
     passwd: `root:x:0:0:root:/:/bin/false\napp:x:${uid}:${gid}:app:/home/app:/bin/sh\n`,
     group: `root:x:0:\napp:x:${gid}:\n`,
   };
-}
-
-/** The mounts that show them. @param folder the folder of the machine that has them. */
-export function mountsOfNames(folder: string): Mount[] {
-  return NAME_FILES.map((name) => ({ from: join(folder, name), to: `/etc/${name}`, isWritable: false }));
 }

@@ -3,22 +3,19 @@
 /** Folders of the system that programs need. */
 export const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** What programs read of `/etc`: names, certificates, time, and the loader's list. Nothing of it is secret. */
-export const SYSTEM_FILES = [
-  "alternatives",
-  "ca-certificates",
-  "ca-certificates.conf",
+/** The files of `/etc` that programs read: names, time, and the loader's list. Nothing of it is secret. */
+export const ETC_FILES = [
   "host.conf",
   "hosts",
   "ld.so.cache",
   "ld.so.conf",
-  "ld.so.conf.d",
   "localtime",
   "mime.types",
   "nsswitch.conf",
-  "pki",
   "protocols",
   "resolv.conf",
   "services",
-  "ssl",
-].map((name) => `/etc/${name}`);
+];
+
+/** The folders of `/etc` that programs read: certificates, and names of programs and libraries. */
+export const ETC_FOLDERS = ["alternatives", "ld.so.conf.d", "pki", "ssl"];

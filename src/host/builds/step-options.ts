@@ -10,8 +10,8 @@ import { copiedIn, fillWritable, mountsOfWritable, writableIn } from "../../engi
 import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { appPlace, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 import {
+  CONF_PLACE,
   hasOwnPlaces,
-  mountsOfNames,
   nameFiles,
   sandboxed,
   type Mount,
@@ -97,8 +97,7 @@ export function stepOptions(
   const mounts: Mount[] = [
     { from: tree, to: "/app", isWritable: cache !== null },
     ...(cache === null ? [] : [{ from: cache, to: "/cache", isWritable: true }]),
-    { from: folder.conf, to: "/run/pilvi", isWritable: false },
-    ...mountsOfNames(folder.conf),
+    { from: folder.conf, to: CONF_PLACE, isWritable: false },
     ...(name === "source" ? [{ from: folder.source, to: "/run/source.tar", isWritable: false }] : []),
     ...(cache === null ? mountsOfWritable(tree, writableIn(tree, spec.runtime, sandbox, memoryBytes)) : []),
     ...runtime.mounts,

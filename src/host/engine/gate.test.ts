@@ -34,7 +34,7 @@ const SECRET = "a-word-of-the-customer";
 const COMMAND = 'echo "runs $WORD $go $(readlink /proc/self/fd/0) $(cat /proc/self/oom_score_adj)"';
 
 const SANDBOXES: Record<string, () => Sandbox> = {
-  bubblewrap: () => new HostSandbox(loadConfig(process.env).enginesDir).now,
+  bubblewrap: () => new HostSandbox(loadConfig(process.env).enginesDir, null).now,
   landlock: () => sandboxByLandlock().now,
   none: () => NO_SANDBOX,
 };

@@ -1,16 +1,20 @@
 // The sandbox of this host: tried at the start, and again after an attempt to install what it needs.
+import { ensureEtcFolder } from "../../engines/sandbox/etc-folder.ts";
 import { ensureSandbox, findSandbox } from "../../engines/sandbox/probe.ts";
 import type { Sandbox } from "../../engines/sandbox/sandbox.ts";
 import { BUILD_ACCOUNT, canSwitchUsers } from "../os/accounts.ts";
 
 export class HostSandbox {
   readonly #enginesDir: string;
+  readonly #etc: string | null;
   #now: Sandbox;
-  #ensured: Promise<Sandbox> | undefined;
+  #ensured: Promise<void> | undefined;
 
-  constructor(enginesDir: string) {
+  /** @param etc the folder for what sandboxes show as `/etc`; null where only the level is of interest. */
+  constructor(enginesDir: string, etc: string | null) {
     this.#enginesDir = enginesDir;
-    this.#now = findSandbox(enginesDir, trial());
+    this.#etc = etc;
+    this.#now = this.#complete(findSandbox(enginesDir, trial()));
   }
 
   /** What works with the programs that are there. */
@@ -18,10 +22,19 @@ export class HostSandbox {
     return this.#now;
   }
 
-  /** What works after one attempt to install what is missing. */
-  ensured(): Promise<Sandbox> {
-    if (this.#now.level === "bubblewrap") return Promise.resolve(this.#now);
-    return (this.#ensured ??= ensureSandbox(this.#enginesDir, trial()).then((found) => (this.#now = found)));
+  /** What works after one attempt to install what is missing, ready for a start. */
+  async ensured(): Promise<Sandbox> {
+    if (this.#now.level !== "bubblewrap") await (this.#ensured ??= this.#ensure());
+    if (this.#now.level === "bubblewrap" && this.#etc !== null) ensureEtcFolder(this.#etc);
+    return this.#now;
+  }
+
+  async #ensure(): Promise<void> {
+    this.#now = this.#complete(await ensureSandbox(this.#enginesDir, trial()));
+  }
+
+  #complete(found: Sandbox): Sandbox {
+    return found.level === "bubblewrap" ? { ...found, etc: this.#etc } : found;
   }
 }
 

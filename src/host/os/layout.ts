@@ -65,6 +65,11 @@ export function releaseApp(dataDir: string, id: string): string {
   return join(releasesDir(dataDir), id, "app");
 }
 
+/** The folder that sandboxes show as `/etc`. */
+export function etcDir(dataDir: string): string {
+  return join(dataDir, "etc");
+}
+
 /** The socket on which the host takes requests of the control plane. */
 export function hostSocket(dataDir: string): string {
   return join(dataDir, "run", "host.sock");

@@ -4,7 +4,7 @@ import { HostSandbox } from "../../host/engine/host-sandbox.ts";
 import { findCgroups } from "../../host/os/cgroup-backends.ts";
 import { Host } from "../../host/host.ts";
 import { KeeperLink } from "../../host/os/keeper-link.ts";
-import { certificatesFile, hostSocket } from "../../host/os/layout.ts";
+import { certificatesFile, etcDir, hostSocket } from "../../host/os/layout.ts";
 import { serveHost } from "../../host/server.ts";
 import { forbidNewPrivileges } from "../../lib/libc.ts";
 import { createLog, type Log } from "../../lib/log.ts";
@@ -46,7 +46,7 @@ export async function hostCommand(config: Config): Promise<number> {
       },
       warmSlots: config.warmSlots,
       cgroups: findCgroups(config.dataDir),
-      sandbox: new HostSandbox(config.enginesDir),
+      sandbox: new HostSandbox(config.enginesDir, etcDir(config.dataDir)),
       logs: config.environmentLogs,
       portRange: config.portRange,
       allowPrivateWebhooks: config.allowPrivateWebhooks,

@@ -35,7 +35,7 @@ export async function checkEngines(config: Config, checkoutDir: string): Promise
 
 /** Whether applications and builds are kept apart from the machine, found out by trying. */
 function sandboxFinding({ enginesDir }: Config): Finding {
-  const sandbox = new HostSandbox(enginesDir).now;
+  const sandbox = new HostSandbox(enginesDir, null).now;
   const text = isolationSentence(sandbox, enginesDir);
   if (sandbox.level === "bubblewrap") return ok(text);
   return warn(text, `Install bubblewrap with ${INSTALL}, and allow user namespaces for ordinary users.`);
@@ -43,7 +43,7 @@ function sandboxFinding({ enginesDir }: Config): Finding {
 
 /** The runtimes that applications can have; those that are not here yet are fetched when they are first needed. */
 async function runtimesFinding({ enginesDir }: Config): Promise<Finding> {
-  const offered = await offeredRuntimes(enginesDir, new HostSandbox(enginesDir).now);
+  const offered = await offeredRuntimes(enginesDir, new HostSandbox(enginesDir, null).now);
   const names = Object.entries(RUNTIME_LABELS) as [keyof typeof RUNTIME_LABELS, string][];
   const texts = names.flatMap(([name, label]) => offered[name].map((version) => `${label} ${version}`));
   return ok(`applications can run on ${texts.join(", ")}, static files, and programs of this system`);

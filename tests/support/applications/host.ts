@@ -11,7 +11,7 @@ import type { HostSettings } from "../../../src/host/engine/context.ts";
 import { Host } from "../../../src/host/host.ts";
 import { hostSettings } from "../../../src/host/test-support.ts";
 import { findCgroups } from "../../../src/host/os/cgroup-backends.ts";
-import { instanceFolder } from "../../../src/host/os/layout.ts";
+import { etcDir, instanceFolder } from "../../../src/host/os/layout.ts";
 import { holdersOf } from "../../../src/host/os/locks.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { removeNetworkRules } from "../pilvi/network-rules.ts";
@@ -35,7 +35,7 @@ export class ApplicationHost {
       ...hostSettings({ dataDir: this.dataDir, enginesDir }),
       ownEngines: [ownEngine()],
       cgroups: findCgroups(this.dataDir),
-      sandbox: new HostSandbox(enginesDir),
+      sandbox: new HostSandbox(enginesDir, etcDir(this.dataDir)),
       ...settings,
     };
   }
