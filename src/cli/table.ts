@@ -11,6 +11,22 @@ export function table(cells: string[][]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
+/** Words one after the other in lines of at most so many characters. A word that is longer has a line of its own. */
+export function filledLines(words: readonly string[], most: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const longer = `${lines.at(-1) ?? ""}, ${word}`;
+    if (lines.length === 0 || longer.length > most) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+/** Rows of a table for a value of several lines, of which the first has the name. */
+export function rowsOf(name: string, lines: readonly string[]): string[][] {
+  return lines.map((line, index) => [index === 0 ? name : "", line]);
+}
+
 const ESCAPES: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 function inOneLine(cell: string): string {

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { ApplicationDocument, EnvironmentResource } from "../../sdk/index.ts";
 import type { CommandError } from "../failure.ts";
+import type { Io } from "../io.ts";
 import { writeList } from "../list-text.ts";
 import { withJson } from "../options.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
@@ -58,6 +59,7 @@ function addAppShow(apps: Command, session: Session): void {
     const document = await find(applicationKind, await session.client(), nameOrId);
     if (json === true) return session.io.out(jsonText(document));
     session.io.out(detailsText(document, await session.url()));
+    writeEnvironments(session.io, document);
   });
   withExamples(command, ["pilvi apps show web-shop", "pilvi apps show web-shop --json"]);
 }
@@ -113,9 +115,9 @@ function addAppDelete(apps: Command, session: Session): void {
   withExamples(command, ["pilvi apps delete web-shop", "pilvi apps delete web-shop --yes --wait"]);
 }
 
-function detailsText({ data, included = [] }: ApplicationDocument, url: string): string {
+function detailsText({ data }: ApplicationDocument, url: string): string {
   const { attributes, meta } = data;
-  const rows = table([
+  return table([
     ["Name", attributes.name],
     ["Id", data.id],
     ["Status", meta.status],
@@ -126,7 +128,11 @@ function detailsText({ data, included = [] }: ApplicationDocument, url: string):
     ...(meta.root_directory === null ? [] : [["Folder in it", meta.root_directory]]),
     ["Created", attributes.created_at],
   ]);
+}
+
+function writeEnvironments(io: Io, { included = [] }: ApplicationDocument): void {
   const environments = included.filter((each): each is EnvironmentResource => each.type === "environments");
-  if (environments.length === 0) return rows;
-  return `${rows}\n${table([environmentColumns, ...environments.map(environmentCells)])}`;
+  if (environments.length === 0) return;
+  io.out("\n");
+  writeList(io, environmentColumns, environments.map(environmentCells));
 }

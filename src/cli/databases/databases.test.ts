@@ -252,6 +252,28 @@ describe("a session", () => {
   });
 });
 
+test("types fits into a terminal of 80 columns", async () => {
+  const sizes = Array.from({ length: 30 }, (_, index) => `db.m8g.${index}xlarge`);
+  const members = [
+    { name: "size", type: "string", enum: sizes, default: sizes[0] },
+    { name: "storage_autoscale_max_gb", type: "integer", min: 5, max: 65_536, default: null },
+  ];
+  const regions = Array.from({ length: 12 }, (_, index) => `ap-southeast-${index}`);
+  const type = {
+    type: "platform_mysql",
+    label: "MySQL",
+    versions: ["10.11"],
+    config_schema: members,
+    regions,
+  };
+  const io = fakeIo();
+  const url = serve({ "GET /databases/types": () => Response.json({ data: [type] }) });
+  await runCommand(io, url, "databases", "types");
+  expect(io.stdout).toContain("default null, integer from 5 to 65536\n");
+  for (const word of [...sizes, ...regions]) expect(io.stdout).toContain(word);
+  expect(io.stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+});
+
 test("update sends the named members of the config, and suspend sends no body", async () => {
   const url = serve({
     ...typesRoute(),

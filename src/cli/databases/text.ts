@@ -3,10 +3,13 @@ import type { DatabaseClusterDocument, DatabaseClusterResource } from "../../sdk
 import { connectionRows, credentialsOf, formerPasswordRows } from "../shared/connection.ts";
 import { headRows } from "../shared/details.ts";
 import { sleepRows } from "../shared/sleep.ts";
-import { table } from "../table.ts";
+import { filledLines, rowsOf, table } from "../table.ts";
 import { clientOf } from "./clients.ts";
 
-/** Name and value of each property of a cluster, one a line. */
+/** What is left of a line of 80 characters beside the name of a property. */
+const CONFIG_CHARACTERS = 60;
+
+/** Name and value of each property of a cluster, one a line; the config has several. */
 export function detailsText(document: DatabaseClusterDocument): string {
   const { data: cluster } = document;
   const { config, connection } = cluster.attributes;
@@ -15,7 +18,7 @@ export function detailsText(document: DatabaseClusterDocument): string {
   const [path] = names;
   return table([
     ...headRows(cluster),
-    ["Config", Object.entries(config).map(settingText).join(", ")],
+    ...rowsOf("Config", filledLines(Object.entries(config).map(settingText), CONFIG_CHARACTERS)),
     ["In force", limitsText(cluster.meta.limits)],
     ...sleepRows(cluster.meta.sleep),
     ["Databases", names.length === 0 ? "none" : names.join(", ")],

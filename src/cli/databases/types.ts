@@ -1,12 +1,12 @@
 // How the types of database clusters look to people.
 import type { DatabaseTypeList } from "../../sdk/index.ts";
 import { regionsText, type TypesCommand } from "../shared/types.ts";
-import { table } from "../table.ts";
+import { filledLines, rowsOf, table } from "../table.ts";
 
 type Member = DatabaseTypeList["data"][number]["config_schema"][number];
 
-/** Some members have dozens of values, too many for one line. */
-const VALUES_A_LINE = 5;
+/** What is left of a line of 80 characters beside the name of a member. */
+const LINE_CHARACTERS = 52;
 
 export const databaseTypes: TypesCommand<DatabaseTypeList> = {
   description: "list the types of database clusters with their versions and the members of their config",
@@ -21,19 +21,11 @@ export const databaseTypes: TypesCommand<DatabaseTypeList> = {
   },
 };
 
-function memberRows(member: Member): string[][] {
-  const [first = "", ...others] = valuesOf(member);
-  return [
-    [`  ${member.name}`, `default ${String(member.default)}`, first],
-    ...others.map((line) => ["", "", line]),
-  ];
-}
-
-/** The values that a member may have, in lines. */
-function valuesOf({ type, min, max, enum: values }: Member): string[] {
-  if (values === undefined) {
-    return [min === undefined || max === undefined ? type : `${type} from ${min} to ${max}`];
-  }
-  const starts = values.map((_, index) => index).filter((index) => index % VALUES_A_LINE === 0);
-  return starts.map((start) => values.slice(start, start + VALUES_A_LINE).join(", "));
+/** The default, and beside or below it the values that a member may have. */
+function memberRows({ name, default: usual, type, min, max, enum: values }: Member): string[][] {
+  const first = `default ${String(usual)}`;
+  if (values !== undefined)
+    return rowsOf(`  ${name}`, [first, ...filledLines(values.map(String), LINE_CHARACTERS)]);
+  const range = min === undefined || max === undefined ? "" : ` from ${min} to ${max}`;
+  return rowsOf(`  ${name}`, [`${first}, ${type}${range}`]);
 }

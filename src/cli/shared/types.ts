@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { PilviClient } from "../../sdk/index.ts";
 import { withJson } from "../options.ts";
+import { filledLines, rowsOf, table } from "../table.ts";
 import { jsonText, type Session, withExamples } from "../session.ts";
 
 /** The parts of a kind's command. */
@@ -24,8 +25,11 @@ export function addTypes<List>(group: Command, session: Session, types: TypesCom
   withExamples(command, types.examples);
 }
 
-/** One line with all regions that any of the types is offered in. */
+/** What is left of a line of 80 characters beside the word for them. */
+const REGION_CHARACTERS = 70;
+
+/** All regions that any of the types is offered in. */
 export function regionsText(types: { regions: string[] }[]): string {
   const regions = new Set(types.flatMap((type) => type.regions));
-  return `Regions: ${[...regions].join(", ")}\n`;
+  return table(rowsOf("Regions:", filledLines([...regions], REGION_CHARACTERS)));
 }
