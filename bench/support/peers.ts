@@ -23,6 +23,7 @@ const PEERS = {
   haproxy: { package: "haproxy", versionOption: "-v" },
   pgbouncer: { package: "pgbouncer", versionOption: "--version" },
   wrk: { package: "wrk", versionOption: "-v" },
+  h2load: { package: "nghttp2-client", versionOption: "--version" },
   pgbench: { package: "postgresql", versionOption: "--version" },
 };
 
