@@ -21,6 +21,9 @@ describe("a thread id made by the gateway", () => {
     ["/* app=shop */ /**/ KILL QUERY ", ""],
     ["-- of the shop\n# twice\n kill ", ""],
     ["SELECT * FROM information_schema.PROCESSLIST WHERE id = ", " and state = 'x'"],
+    ["select * from information_schema.processlist where info = 'it''s' and id = '", "'"],
+    ["/* app */ (select trx_state from information_schema.innodb_trx where trx_mysql_thread_id = ", ")"],
+    ["show full processlist where id in (1, ", ")"],
   ])("is replaced in %p", (before, after) => {
     expect(replaced(`${before}${made}${after}`)).toBe(`${before}0000000042${after}`);
   });
@@ -34,12 +37,20 @@ describe("a thread id made by the gateway", () => {
     expect(replaced(`${comments} ${made}`)).toBe(`${comments} ${made}`);
   });
 
-  test.each(["select ", "insert into t values ", "/* kill */ select ", "kill 9"])(
-    "is left alone in %p",
-    (before) => {
-      expect(replaced(`${before}${made}`)).toBe(`${before}${made}`);
-    },
-  );
+  test.each([
+    ["select ", ""],
+    ["insert into t values ", ""],
+    ["/* kill */ select ", ""],
+    ["kill 9", ""],
+    ["insert into audit values ('seen in processlist', ", ")"],
+    ["update audit set note = 'processlist', id = ", ""],
+    ["create table t select * from information_schema.processlist where id = ", ""],
+    ["select * from information_schema.processlist where info like 'client ", "'"],
+    ['select "{\\"id\\": 1}" from information_schema.processlist where id = ', ""],
+    ["select * from information_schema.processlist where id = 1", ""],
+  ])("is left alone in %p", (before, after) => {
+    expect(replaced(`${before}${made}${after}`)).toBe(`${before}${made}${after}`);
+  });
 
   test("is left alone when no connection has it", () => {
     expect(replaced(`kill ${made + 1}`)).toBe(`kill ${made + 1}`);

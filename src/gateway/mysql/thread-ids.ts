@@ -14,10 +14,14 @@ const MADE_NUMBERS = 0x4000_0000;
 const DIGITS = 10;
 /** Longer statements do more than list or end connections. */
 const MAX_STATEMENT_BYTES = 1_024;
-/** Comments may stand before the word: object mappers put the place of a statement there. */
-const KILL = /^(?:\s|\/\*(?:[^*]|\*(?!\/))*\*\/|(?:--\s|#)[^\n]*\n)*kill\b/i;
-const PROCESS_LIST = /processlist/i;
-const MADE = /\b\d{10}\b/g;
+/** Comments may stand before the first word: object mappers put the place of a statement there. */
+const BEFORE = String.raw`^(?:\s|\/\*(?:[^*]|\*(?!\/))*\*\/|(?:--\s|#)[^\n]*\n)*`;
+const KILL = new RegExp(`${BEFORE}kill\\b`, "i");
+/** A statement that changes data keeps its numbers: a table can have the same. */
+const READ = new RegExp(`${BEFORE}\\(*\\s*(?:select|show|with|explain|describe|desc|analyze)\\b`, "i");
+const CONNECTIONS = /processlist|innodb_trx/i;
+/** A number of ten digits, in quotes or not, or another text in quotes, which is to be left alone. */
+const NUMBER_OR_TEXT = /(['"]?)\b(\d{10})\b\1|'[^']*'|"[^"]*"|`[^`]*`/g;
 
 let latest = 0;
 
@@ -46,10 +50,11 @@ export class ThreadIds {
     if (!isStatement(payload[0]) || payload.length > MAX_STATEMENT_BYTES) return;
     const bytes = Buffer.from(payload.buffer, payload.byteOffset + 1, payload.length - 1);
     const statement = bytes.toString("latin1");
-    if (!KILL.test(statement) && !PROCESS_LIST.test(statement)) return;
-    for (const match of statement.matchAll(MADE)) {
-      const own = this.#engines.get(Number(match[0]));
-      if (own !== undefined) bytes.write(String(own).padStart(DIGITS, "0"), match.index, "latin1");
+    if (!isAboutConnections(statement)) return;
+    for (const { 0: match, 1: quote = "", 2: number, index } of statement.matchAll(NUMBER_OR_TEXT)) {
+      const own = this.#engines.get(Number(number));
+      if (own === undefined || match.length !== DIGITS + 2 * quote.length) continue;
+      bytes.write(String(own).padStart(DIGITS, "0"), index + quote.length, "latin1");
     }
   }
 
@@ -64,6 +69,12 @@ export class ThreadIds {
 /** Whether a command may be about connections. */
 export function mayNameThreads(command: number | undefined, length: number): boolean {
   return command === COM_PROCESS_KILL || (isStatement(command) && length <= MAX_STATEMENT_BYTES);
+}
+
+/** Whether a statement ends a connection or looks at connections. Where a text in quotes ends, escapes do not leave open. */
+function isAboutConnections(statement: string): boolean {
+  if (KILL.test(statement)) return true;
+  return CONNECTIONS.test(statement) && READ.test(statement) && !statement.includes("\\");
 }
 
 function isStatement(command: number | undefined): boolean {
