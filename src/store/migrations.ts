@@ -43,6 +43,7 @@ import invitationMakers from "../../migrations/0041_invitation_makers.sql" with 
 import snapshotRefusals from "../../migrations/0042_snapshot_refusals.sql" with { type: "text" };
 import applicationQuotas from "../../migrations/0043_application_quotas.sql" with { type: "text" };
 import terminals from "../../migrations/0044_terminals.sql" with { type: "text" };
+import edgeSettings from "../../migrations/0045_edge_settings.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -90,4 +91,5 @@ export const migrations: Migration[] = [
   { name: "0042_snapshot_refusals", sql: snapshotRefusals },
   { name: "0043_application_quotas", sql: applicationQuotas },
   { name: "0044_terminals", sql: terminals },
+  { name: "0045_edge_settings", sql: edgeSettings },
 ];

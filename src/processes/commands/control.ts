@@ -24,7 +24,7 @@ import {
   recordUnknownAllocations,
   slowKinds,
 } from "../../resources/index.ts";
-import { deployAllLeftPushes } from "../../resources/applications/index.ts";
+import { deployAllLeftPushes, followEdgeSettings } from "../../resources/applications/index.ts";
 import { keepActivityFor } from "../../resources/activity/index.ts";
 import type { KindContext } from "../../resources/kind.ts";
 import { followJournal } from "../../resources/shared/events/intake.ts";
@@ -137,6 +137,7 @@ async function startControl(
   await migrate(db, migrations);
   await ensureKeyFits(db, vault, config.keyFile);
   const id = await ensureHostRow(db, startupSecrets.hostId);
+  await followEdgeSettings(db, id, config.edge);
   await keepMachineFiles(db, vault, id, startupSecrets.files);
   await recordUnknownAllocations(db);
   await ensureToken(db, { plaintext: startupSecrets.token, name: "first" });

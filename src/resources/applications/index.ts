@@ -14,6 +14,7 @@ import { gitProtocol } from "./sources/git.ts";
 import { sourceOperations } from "./sources/routes.ts";
 import { COMMANDS, DEPLOYMENTS, ENVIRONMENTS } from "./work.ts";
 
+export { followEdgeSettings } from "./edge-settings.ts";
 export { attachedEnvironments } from "./environments/attached.ts";
 export { deployAllLeftPushes } from "./sources/left-pushes.ts";
 
