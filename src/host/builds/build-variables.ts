@@ -1,5 +1,5 @@
 // The variables that every build has, beside those of the order.
-import { PRINT_AT_ONCE } from "../../engines/application/variables.ts";
+import { NO_UPDATE_NOTICE, PRINT_AT_ONCE } from "../../engines/application/variables.ts";
 import { machineNetwork } from "../../engines/runtimes/machine-network.ts";
 import { searchPath, type ReadyRuntime } from "../../engines/runtimes/runtimes.ts";
 
@@ -24,8 +24,8 @@ export function buildVariables(
     LANG: "C.UTF-8",
     CI: "true",
     ...PRINT_AT_ONCE,
+    ...NO_UPDATE_NOTICE,
     npm_config_cache: `${cache}/npm`,
-    npm_config_update_notifier: "false",
     npm_config_fund: "false",
     npm_config_audit: "false",
     BUN_INSTALL_CACHE_DIR: `${cache}/bun`,
@@ -37,6 +37,8 @@ export function buildVariables(
     // Plug'n'Play leaves the packages in the cache, which no release has; it goes before what .yarnrc.yml says.
     YARN_NODE_LINKER: "node-modules",
     XDG_CACHE_HOME: `${cache}/xdg`,
+    // Unlike pip, uv leaves that to the first start, and a release cannot be written.
+    UV_COMPILE_BYTECODE: "1",
     ...machineNetwork(),
     ...runtime.env,
   };

@@ -32,6 +32,9 @@ type Project = z.infer<typeof projectSchema>;
 
 const PIP = ".venv/bin/pip install --disable-pip-version-check --quiet";
 
+/** Compiles the application's own modules: a release cannot be written, so each start would compile them anew. */
+const COMPILE = ".venv/bin/python -m compileall -qq -x '/(\\.venv|node_modules)/' . || true";
+
 /** Signs of Python, the surest first. */
 const SIGNS = ["requirements.txt", "pyproject.toml", "uv.lock", "poetry.lock", "Pipfile", "manage.py"];
 
@@ -123,7 +126,7 @@ function installOf(
   // The Python of a machine takes no packages, so pip needs the virtual environment in any case.
   const needsVenv = all.length > 0 || installPython(buildCommands, "any");
   return {
-    commands: needsVenv ? withVenv(folder, version, all) : [],
+    commands: needsVenv ? [...withVenv(folder, version, all), COMPILE] : [],
     directory: folder.path,
     origin: isOwn ? OWN_INSTALL : origin,
   };
@@ -136,7 +139,7 @@ function installSteps(folder: Folder, project: Project | undefined): InstallStep
   }
   if (folder.has("poetry.lock")) {
     const packages = [
-      'VIRTUAL_ENV="$PWD/.venv" .venv/bin/poetry install --only main --no-root --no-interaction',
+      'VIRTUAL_ENV="$PWD/.venv" .venv/bin/poetry install --only main --no-root --no-interaction --compile',
     ];
     return { origin: "poetry.lock", tools: [`${PIP} poetry`], packages, way: "poetry" };
   }

@@ -5,9 +5,10 @@ import { runProgram } from "../../support/clients/programs.ts";
 import { TestApplication, type Files } from "../../support/pilvi/applications.ts";
 import { startPilvi, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 
-/** Says when the virtual environment was made, and whether its programs run. */
+/** Says when the virtual environment was made, whether its programs run, and whether the build compiled a module. */
 const SERVER = `
 import http.server, os, subprocess
+import words
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
@@ -15,7 +16,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         runs = subprocess.run(["/app/.venv/bin/pip", "--version"], capture_output=True).returncode == 0
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(f"{made} {runs}".encode())
+        self.wfile.write(f"{made} {runs} {os.path.exists(words.__cached__)}".encode())
 
 http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 `;
@@ -33,7 +34,7 @@ afterAll(async () => await pilvi.close());
 
 /** The requirement is there already, so that no registry is asked. */
 function source(requirements: string): Files {
-  return { "requirements.txt": requirements, "main.py": SERVER };
+  return { "requirements.txt": requirements, "main.py": SERVER, "words.py": "" };
 }
 
 test.skipIf(python === null)(
@@ -44,8 +45,8 @@ test.skipIf(python === null)(
     for (const requirements of [`pip==${pip}`, `pip==${pip}`, "pip", "pip"]) {
       const { attributes } = await application.deploy(source(requirements), 120_000);
       expect(attributes).toMatchObject({ status: "deployment.succeeded" });
-      const [time = "", runs] = (await application.text()).split(" ");
-      expect(runs).toBe("True");
+      const [time = "", ...others] = (await application.text()).split(" ");
+      expect(others).toEqual(["True", "True"]);
       made.push(time);
     }
     const [first, second, changed, again] = made;
