@@ -88,16 +88,21 @@ export function serveHost(host: Host, socketPath: string, log: Log, repeatMs = R
     },
     websocket: terminalSockets,
     fetch: refuseOtherVersions("The host", (message) => log.error({ message }, "an order was refused")),
-    error: (error) => {
-      log.error({ error }, "an order could not be carried out");
-      const message = publicMessageOf(error, "The host of this machine failed; its log says why.");
-      return Response.json({ message }, { status: error instanceof BusyError ? 503 : 500 });
-    },
+    error: (error) => refusalOf(error, log),
   });
   // Only the control plane may send requests.
   chmodSync(socketPath, 0o600);
   if (canSwitchUsers()) chownSync(socketPath, CONTROL_ACCOUNT.uid, CONTROL_ACCOUNT.gid);
   return () => server.stop(true);
+}
+
+function refusalOf(error: Error, log: Log): Response {
+  // A sentence without a cause says all, and is the customer's affair, such as a session that keeps a cluster awake.
+  if (error instanceof PublicError && error.cause === undefined)
+    log.info({ reason: error.message }, "an order was refused");
+  else log.error({ error }, "an order could not be carried out");
+  const message = publicMessageOf(error, "The host of this machine failed; its log says why.");
+  return Response.json({ message }, { status: error instanceof BusyError ? 503 : 500 });
 }
 
 /** The questions about one instance. */

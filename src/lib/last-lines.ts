@@ -10,13 +10,25 @@ const MAX_LINE_CHARACTERS = 500;
 /** A frame of a trace, as JavaScript and Java write it. */
 const FRAME = /^\s+at /;
 
+/** What may follow the frames: the members of the error as Node.js prints them, up to the closing brace. */
+const MEMBER = /^(?:\s|\}$)/;
+
+/** A member that is another error says what happened. */
+const OTHER_ERROR = /\b\w*(?:Error|Exception|error): /;
+
 /**
- * The last lines of text, the oldest first, as a terminal would show them in the end. Of the frames of a trace the first
- * stays: a trace follows its message, and would fill the lines alone.
+ * The last lines of text, the oldest first, as a terminal would show them in the end. Of a trace the first frame stays: a
+ * trace follows its message, and would fill the lines alone.
  */
 export function lastLines(lines: readonly string[], most: number): string[] {
   const shown = lines.map(shownLine).filter((line) => line !== "");
-  return shown.filter((line, at) => !FRAME.test(line) || !FRAME.test(shown[at - 1] ?? "")).slice(-most);
+  let isInTrace = false;
+  const kept = shown.filter((line) => {
+    const wasInTrace = isInTrace;
+    isInTrace = FRAME.test(line) || (wasInTrace && MEMBER.test(line) && !OTHER_ERROR.test(line));
+    return !wasInTrace || !isInTrace;
+  });
+  return kept.slice(-most);
 }
 
 /** Of a line that was written over, such as a progress bar, what stood there last. */

@@ -62,6 +62,7 @@ test("SvelteKit takes the scheme and the host of a request from the headers of t
   expect(await runVariables(context, environmentWith({}), plan)).toMatchObject({
     PROTOCOL_HEADER: "x-forwarded-proto",
     HOST_HEADER: "x-forwarded-host",
+    ADDRESS_HEADER: "x-real-ip",
   });
   expect(buildVariables(context, environmentWith({}), plan)).toEqual({});
 });

@@ -35,8 +35,13 @@ const FRAMEWORK_VARIABLES: Record<string, Record<string, string>> = {
     APP_CONFIG_CACHE: "bootstrap/cache/config-of-process.php",
     APP_ROUTES_CACHE: "bootstrap/cache/routes-of-process.php",
   },
-  // It takes a request for one by HTTPS otherwise, and refuses forms whose origin differs.
-  SvelteKit: { PROTOCOL_HEADER: "x-forwarded-proto", HOST_HEADER: "x-forwarded-host" },
+  // It takes a request for one by HTTPS otherwise, and refuses forms whose origin differs; and it takes the edge for the
+  // visitor.
+  SvelteKit: {
+    PROTOCOL_HEADER: "x-forwarded-proto",
+    HOST_HEADER: "x-forwarded-host",
+    ADDRESS_HEADER: "x-real-ip",
+  },
 };
 
 /**
