@@ -9,6 +9,7 @@ import { resolveVersion, type VersionRequest } from "../versions.ts";
 import { frameworkOf, isDevelopment, type FrameworkServing } from "./node-frameworks.ts";
 import { PackageJson } from "./package-json.ts";
 import { packageManagerOf, type PackageManager } from "./package-manager.ts";
+import { startScriptOf, withStartBuilds, type StartScript } from "./start-script.ts";
 
 /** What every detection gets. */
 export interface DetectionInput {
@@ -49,9 +50,17 @@ export function detectNode(
   const name = isBun ? "bun" : "node";
   const framework = frameworkOf(packageJson);
   const label = framework?.label ?? null;
-  const build = buildOf(packageJson, manager, folder, label, framework?.build);
   const found = framework?.serving(packageJson, folder) ?? {};
-  const start = startOf(packageJson, manager, folder, isBun, found, label);
+  const script = chosenScript(packageJson, found, label);
+  const ownBuild = buildOf(packageJson, manager, folder, label, framework?.build);
+  const build = withStartBuilds(ownBuild, script, packageJson, folder);
+  const start =
+    script === undefined
+      ? startWithoutScript(packageJson, folder, isBun, found, label)
+      : {
+          value: scriptCommand(packageJson, manager, script, isBun),
+          origin: `package.json: scripts.${script.name}`,
+        };
   const serving = servingOf(found, start, label);
   if (start === undefined && serving === undefined && !input.hasStart)
     throw refusalOf(found, label, build !== undefined);
@@ -72,7 +81,7 @@ export function detectNode(
     ...(build !== undefined && { build }),
     ...(start !== undefined && { start }),
     ...(serving !== undefined && { serving }),
-    notes: notesOf(packageJson, manager, found),
+    notes: [...notesOf(packageJson, manager, found), ...notesOfBuilds(script)],
   };
 }
 
@@ -120,24 +129,26 @@ export function buildOf(
   return { commands: [frameworkBuild], directory: path, origin: detected(label) };
 }
 
-function startOf(
+/** The script that starts the application in production. */
+function chosenScript(
   packageJson: PackageJson,
-  manager: PackageManager,
+  found: FrameworkServing,
+  label: string | null,
+): StartScript | undefined {
+  // Such a script of a framework for files serves them for a look, and a server of Pilvi's does it better.
+  const names = label === "NestJS" ? ["start:prod", "start"] : ["start"];
+  return names
+    .flatMap((name) => startScriptOf(packageJson, name) ?? [])
+    .find(({ script }) => !isDevelopment(script) && !isUnusable(found, script));
+}
+
+function startWithoutScript(
+  packageJson: PackageJson,
   folder: Folder,
   isBun: boolean,
   found: FrameworkServing,
   label: string | null,
 ): Sourced<string> | undefined {
-  for (const name of ["start:prod", "start"]) {
-    const script = packageJson.script(name);
-    if (script === undefined || isDevelopment(script) || isUnusable(found, script)) continue;
-    // Such a script of a framework for files serves them for a look, and a server of Pilvi's does it better.
-    if (name === "start:prod" && label !== "NestJS") continue;
-    return {
-      value: scriptCommand(packageJson, manager, name, script, isBun),
-      origin: `package.json: scripts.${name}`,
-    };
-  }
   if (found.start !== undefined && label !== null) return { value: found.start, origin: detected(label) };
   if (found.root !== undefined || found.refusal !== undefined) return undefined;
   return mainOf(packageJson, folder, isBun);
@@ -152,18 +163,21 @@ function isUnusable({ unusableStart }: FrameworkServing, script: string): boolea
 function scriptCommand(
   packageJson: PackageJson,
   manager: PackageManager,
-  name: string,
-  script: string,
+  { name, script, builds, hasBefore }: StartScript,
   isBun: boolean,
 ): string {
   const around = [`pre${name}`, `post${name}`].flatMap((each) => packageJson.script(each) ?? []);
-  if (around.length > 0 || NEEDS_NPM.test(script)) {
+  // The manager would run the builds.
+  const canBeManaged = builds.length === 0;
+  if (canBeManaged && (around.length > 0 || NEEDS_NPM.test(script))) {
     // Npm runs such scripts as well as any other, and starts sooner than most.
     const isForNpm = !isBun && ![script, ...around].some((each) => NEEDS_OWN_MANAGER.test(each));
     return isForNpm ? `npm run ${name}` : manager.run(name);
   }
-  checkCommand(script, `package.json: scripts.${name}`);
-  return !isBun || script.startsWith("bun ") ? script : `bun --bun run ${name}`;
+  const command = hasBefore ? `${packageJson.script(`pre${name}`)} && ${script}` : script;
+  checkCommand(command, `package.json: scripts.${name}`);
+  if (!isBun || script.startsWith("bun ")) return command;
+  return canBeManaged ? `bun --bun run ${name}` : command.replace(/^node /, "bun ");
 }
 
 function mainOf(packageJson: PackageJson, folder: Folder, isBun: boolean): Sourced<string> | undefined {
@@ -215,5 +229,13 @@ function notesOf(
           `The script \`start\` (${quoted(start)}) is no server for the files of the build, so it is not used.`,
         ]
       : []),
+  ];
+}
+
+function notesOfBuilds(script: StartScript | undefined): string[] {
+  if (script === undefined || script.builds.length === 0) return [];
+  const builds = script.builds.map(quoted).join(" and ");
+  return [
+    `The script \`${script.name}\` builds first (${builds}); here the build does that, since processes cannot write to a release.`,
   ];
 }

@@ -1,0 +1,63 @@
+// The script that starts an application, without the build that many have at their beginning: a release cannot be
+// written, and a build at each start would hold up each wake.
+import { checkedCommands } from "../commands.ts";
+import type { Detection } from "../draft.ts";
+import type { Folder } from "../folder.ts";
+import type { PackageJson } from "./package-json.ts";
+
+/** A script that starts an application. */
+export interface StartScript {
+  name: string;
+  /** The script without the build. */
+  script: string;
+  /** The commands that it builds with first; none where nothing is built. */
+  builds: string[];
+  /** Whether it has to be run with the script before it, as `prestart`. */
+  hasBefore: boolean;
+}
+
+/** Runs a script of package.json, up to its name. */
+const RUN = String.raw`(?:npm run|pnpm(?: run)?|yarn(?: run)?|bun run)(?: -s| --silent)? `;
+const FRAMEWORKS = "next|nuxt|nuxi|vite|astro|remix|react-router|nest|tsup|rollup|webpack";
+/** Makes files: a script whose name begins with `build`, the compiler of TypeScript, or a framework's own build. */
+const BUILD = String.raw`(?:${RUN}build[\w:.-]*|(?:npx )?(?:tsc\b|(?:${FRAMEWORKS}) build\b)[^&|;]*)`;
+const IS_BUILD = new RegExp(`^${BUILD}$`);
+const RUNS_BUILD = new RegExp(`^${RUN}build$`);
+const NPX = /^npx /;
+/** A compiler that does not end. */
+const WATCH = /\s(?:-w|--watch)\b/;
+
+/** Takes the builds off the beginning of a script, and off the script that npm runs before it. */
+export function startScriptOf(packageJson: PackageJson, name: string): StartScript | undefined {
+  const whole = packageJson.script(name)?.trim();
+  if (whole === undefined) return undefined;
+  const before = packageJson.script(`pre${name}`)?.trim();
+  const isBuiltBefore = before !== undefined && isBuild(before);
+  const builds = isBuiltBefore ? [before] : [];
+  const parts = whole.split("&&");
+  while (parts.length > 1 && isBuild(parts[0]?.trim() ?? "")) builds.push(parts.shift()?.trim() ?? "");
+  const script = parts.join("&&").trim();
+  return { name, script, builds, hasBefore: before !== undefined && !isBuiltBefore };
+}
+
+function isBuild(command: string): boolean {
+  return IS_BUILD.test(command) && !WATCH.test(command);
+}
+
+/** The build of an application with what its start script builds first, unless the build does that already. */
+export function withStartBuilds(
+  build: Detection["build"],
+  start: StartScript | undefined,
+  packageJson: PackageJson,
+  { path }: Folder,
+): Detection["build"] {
+  const commands = [...(build?.commands ?? []), packageJson.script("build") ?? ""];
+  const known = new Set(commands.map((command) => command.replace(NPX, "")));
+  const isKnown = (command: string) => known.has(command.replace(NPX, "")) || RUNS_BUILD.test(command);
+  const missing = (start?.builds ?? []).filter((command) => !isKnown(command));
+  if (missing.length === 0 || start === undefined) return build;
+  const origin = `package.json: scripts.${start.name}`;
+  checkedCommands(missing, origin);
+  if (build === undefined) return { commands: missing, directory: path, origin };
+  return { ...build, commands: [...build.commands, ...missing] };
+}
