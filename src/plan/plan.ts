@@ -11,6 +11,7 @@ import { readAs } from "../contracts/read.ts";
 import { storable } from "../lib/storable.ts";
 import { CONTAINER_FILES, detect } from "./detect/detect.ts";
 import { isPhp } from "./detect/php.ts";
+import { withStartScript } from "./detect/start-script.ts";
 import { commandsIn, type Detection, type Draft, firstOf } from "./draft.ts";
 import { PlanRefusal, quoted } from "./faults.ts";
 import { Folder } from "./folder.ts";
@@ -65,7 +66,7 @@ export async function planOf(
     procfile,
     detection,
     { notes: sleepNotes(procfile, settings.sleeps) },
-  ];
+  ].map((draft) => withStartScript(draft, detection));
   const plan = assemble(drafts, detection, folder, await sourceNotes(source));
   return checked(withFallback(plan, settings));
 }

@@ -1,7 +1,7 @@
 // The script that starts an application, without the build that many have at their beginning: a release cannot be
 // written, and a build at each start would hold up each wake.
 import { checkedCommands } from "../commands.ts";
-import type { Detection } from "../draft.ts";
+import type { Detection, Draft } from "../draft.ts";
 import type { Folder } from "../folder.ts";
 import type { PackageJson } from "./package-json.ts";
 
@@ -24,6 +24,8 @@ const BUILD = String.raw`(?:${RUN}build[\w:.-]*|(?:npx )?(?:tsc\b|(?:${FRAMEWORK
 const IS_BUILD = new RegExp(`^${BUILD}$`);
 const RUNS_BUILD = new RegExp(`^${RUN}build$`);
 const NPX = /^npx /;
+/** Has a package manager run the script `start`. */
+const RUNS_START = /^(?:npm|yarn|pnpm|bun)(?: run)? start$/;
 /** A compiler that does not end. */
 const WATCH = /\s(?:-w|--watch)\b/;
 
@@ -60,4 +62,16 @@ export function withStartBuilds(
   checkedCommands(missing, origin);
   if (build === undefined) return { commands: missing, directory: path, origin };
   return { ...build, commands: [...build.commands, ...missing] };
+}
+
+/**
+ * A draft whose command has a package manager run the script `start`, with what the plan makes of that script: managers
+ * take longer to start than most applications.
+ */
+export function withStartScript(draft: Draft, { start: script }: Detection): Draft {
+  const { start } = draft;
+  if (start === undefined || start === script) return draft;
+  if (script?.origin !== "package.json: scripts.start") return draft;
+  if (!RUNS_START.test(start.value.trim())) return draft;
+  return { ...draft, start: { value: script.value, origin: `${start.origin}, ${script.origin}` } };
 }
