@@ -1,6 +1,8 @@
 // The folder that sandboxes show as `/etc`, with copies of what programs read of the machine's own. Its mount takes the
 // place of a mount for each file, and every mount delays the start of an application by a third of a millisecond.
 import {
+  accessSync,
+  constants,
   copyFileSync,
   lstatSync,
   mkdirSync,
@@ -41,14 +43,15 @@ function ensureFile(path: string, source: string): void {
   else if (!isCopy(path, from.stats)) copy(from, path);
 }
 
-/** The file that a path leads to; null when there is none. */
+/** The file that a path leads to; null when there is none, or none that Pilvi may read. */
 function realFile(source: string): { path: string; stats: Stats } | null {
   try {
-    const path = realpathSync(source);
+    const path = realpathSync.native(source);
     const stats = statSync(path);
+    accessSync(path, constants.R_OK);
     return stats.isFile() ? { path, stats } : null;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "EACCES") return null;
     throw error;
   }
 }

@@ -39,6 +39,8 @@ export function buildVariables(
     XDG_CACHE_HOME: `${cache}/xdg`,
     // Unlike pip, uv leaves that to the first start, and a release cannot be written.
     UV_COMPILE_BYTECODE: "1",
+    // The cache is another mount than the source; uv tries links, and warns that they do not work.
+    UV_LINK_MODE: "copy",
     ...machineNetwork(),
     ...runtime.env,
   };
