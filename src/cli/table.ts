@@ -11,11 +11,14 @@ export function table(cells: string[][]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** Words one after the other in lines of at most so many characters. A word that is longer has a line of its own. */
-export function filledLines(words: readonly string[], most: number): string[] {
+/**
+ * Words one after the other in lines of at most so many characters. A word that is longer has a line of its own.
+ * @param between stands between the words of a line.
+ */
+export function filledLines(words: readonly string[], most: number, between: string): string[] {
   const lines: string[] = [];
   for (const word of words) {
-    const longer = `${lines.at(-1) ?? ""}, ${word}`;
+    const longer = `${lines.at(-1) ?? ""}${between}${word}`;
     if (lines.length === 0 || longer.length > most) lines.push(word);
     else lines[lines.length - 1] = longer;
   }

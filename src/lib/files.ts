@@ -15,9 +15,10 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { codeOf } from "./errors.ts";
 
@@ -63,6 +64,14 @@ export function replaceOpenFile(path: string, content: string, mode: number): nu
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/** Makes a link in one step, in the place of whatever has its name; other processes may do the same at this moment. */
+export function replaceLink(path: string, target: string): void {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  rmSync(temporary, { force: true });
+  symlinkSync(target, temporary);
+  renameSync(temporary, path);
 }
 
 function fillFile(path: string, content: string, mode: number, gid: number | undefined): void {

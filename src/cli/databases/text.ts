@@ -18,7 +18,7 @@ export function detailsText(document: DatabaseClusterDocument): string {
   const [path] = names;
   return table([
     ...headRows(cluster),
-    ...rowsOf("Config", filledLines(Object.entries(config).map(settingText), CONFIG_CHARACTERS)),
+    ...rowsOf("Config", filledLines(Object.entries(config).map(settingText), CONFIG_CHARACTERS, ", ")),
     ["In force", limitsText(cluster.meta.limits)],
     ...sleepRows(cluster.meta.sleep),
     ["Databases", names.length === 0 ? "none" : names.join(", ")],

@@ -25,7 +25,7 @@ export const databaseTypes: TypesCommand<DatabaseTypeList> = {
 function memberRows({ name, default: usual, type, min, max, enum: values }: Member): string[][] {
   const first = `default ${String(usual)}`;
   if (values !== undefined)
-    return rowsOf(`  ${name}`, [first, ...filledLines(values.map(String), LINE_CHARACTERS)]);
+    return rowsOf(`  ${name}`, [first, ...filledLines(values.map(String), LINE_CHARACTERS, ", ")]);
   const range = min === undefined || max === undefined ? "" : ` from ${min} to ${max}`;
   return rowsOf(`  ${name}`, [`${first}, ${type}${range}`]);
 }

@@ -31,5 +31,5 @@ const REGION_CHARACTERS = 70;
 /** All regions that any of the types is offered in. */
 export function regionsText(types: { regions: string[] }[]): string {
   const regions = new Set(types.flatMap((type) => type.regions));
-  return table(rowsOf("Regions:", filledLines([...regions], REGION_CHARACTERS)));
+  return table(rowsOf("Regions:", filledLines([...regions], REGION_CHARACTERS, ", ")));
 }

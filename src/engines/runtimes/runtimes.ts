@@ -1,8 +1,9 @@
 // The runtimes of applications and builds: what of the machine they need to see, and where their programs are.
-import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Runtime } from "../../contracts/application.ts";
 import { messageOf, PublicError } from "../../lib/errors.ts";
+import { replaceLink } from "../../lib/files.ts";
 import { sha256Hex } from "../../lib/secrets.ts";
 import { CONF_PLACE, hasOwnPlaces, type Mount, type Sandbox } from "../sandbox/sandbox.ts";
 import { installTools } from "../tools/install.ts";
@@ -113,12 +114,7 @@ async function bunRuntime(sources: RuntimeSources, sandbox: Sandbox, node?: stri
 function linkedBun(bun: string, enginesDir: string): string {
   const folder = join(runtimesDir(enginesDir), `bun-${sha256Hex(bun).slice(0, 12)}`);
   mkdirSync(folder, { recursive: true, mode: 0o755 });
-  for (const name of ["bun", "bunx", "node"]) {
-    const temporary = join(folder, `.${name}.${process.pid}.tmp`);
-    rmSync(temporary, { force: true });
-    symlinkSync(bun, temporary);
-    renameSync(temporary, join(folder, name));
-  }
+  for (const name of ["bun", "bunx", "node"]) replaceLink(join(folder, name), bun);
   return folder;
 }
 

@@ -11,12 +11,12 @@ import {
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   utimesSync,
   type Stats,
 } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../../lib/errors.ts";
+import { replaceLink } from "../../lib/files.ts";
 import { CONF_PLACE, NAME_FILES } from "./sandbox.ts";
 import { ETC_FILES, ETC_FOLDERS } from "./system.ts";
 
@@ -43,7 +43,7 @@ function ensureFile(path: string, source: string): void {
   else if (!isCopy(path, from.stats)) copy(from, path);
 }
 
-/** The file that a path leads to; null when there is none, or none that Pilvi may read. */
+/** The file that a path leads to; null when no file is there, or Pilvi may not read it. */
 function realFile(source: string): { path: string; stats: Stats } | null {
   try {
     const path = realpathSync.native(source);
@@ -65,18 +65,19 @@ function isCopy(path: string, { size, mtimeMs }: Stats): boolean {
 
 /** On a full disk the former copy remains. */
 function copy(from: { path: string; stats: Stats }, path: string): void {
+  const temporary = `${path}.tmp`;
   try {
-    replace(path, (temporary) => {
-      copyFileSync(from.path, temporary);
-      utimesSync(temporary, from.stats.atimeMs / 1000, from.stats.mtimeMs / 1000);
-    });
+    copyFileSync(from.path, temporary);
+    utimesSync(temporary, from.stats.atimeMs / 1000, from.stats.mtimeMs / 1000);
+    renameSync(temporary, path);
   } catch (error) {
+    rmSync(temporary, { force: true });
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) throw error;
   }
 }
 
 function ensureLink(path: string, target: string): void {
-  if (linkOf(path) !== target) replace(path, (temporary) => symlinkSync(target, temporary));
+  if (linkOf(path) !== target) replaceLink(path, target);
 }
 
 function linkOf(path: string): string | null {
@@ -85,18 +86,6 @@ function linkOf(path: string): string | null {
   } catch (error) {
     // A file in its place is replaced.
     if (codeOf(error) === "ENOENT" || codeOf(error) === "EINVAL") return null;
-    throw error;
-  }
-}
-
-function replace(path: string, make: (temporary: string) => void): void {
-  const temporary = `${path}.tmp`;
-  rmSync(temporary, { force: true });
-  try {
-    make(temporary);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
     throw error;
   }
 }

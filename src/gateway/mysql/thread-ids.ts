@@ -51,9 +51,9 @@ export class ThreadIds {
     const bytes = Buffer.from(payload.buffer, payload.byteOffset + 1, payload.length - 1);
     const statement = bytes.toString("latin1");
     if (!isAboutConnections(statement)) return;
-    for (const { 0: match, 1: quote = "", 2: number, index } of statement.matchAll(NUMBER_OR_TEXT)) {
+    for (const { 1: quote = "", 2: number, index } of statement.matchAll(NUMBER_OR_TEXT)) {
       const own = this.#engines.get(Number(number));
-      if (own === undefined || match.length !== DIGITS + 2 * quote.length) continue;
+      if (own === undefined) continue;
       bytes.write(String(own).padStart(DIGITS, "0"), index + quote.length, "latin1");
     }
   }

@@ -163,10 +163,10 @@ function isUnusable({ unusableStart }: FrameworkServing, script: string): boolea
 function scriptCommand(
   packageJson: PackageJson,
   manager: PackageManager,
-  { name, script, builds, hasBefore }: StartScript,
+  { name, script, builds, before }: StartScript,
   isBun: boolean,
 ): string {
-  const around = [`pre${name}`, `post${name}`].flatMap((each) => packageJson.script(each) ?? []);
+  const around = [before, packageJson.script(`post${name}`)].filter((each) => each !== undefined);
   // The manager would run the builds.
   const canBeManaged = builds.length === 0;
   if (canBeManaged && (around.length > 0 || NEEDS_NPM.test(script))) {
@@ -174,7 +174,7 @@ function scriptCommand(
     const isForNpm = !isBun && ![script, ...around].some((each) => NEEDS_OWN_MANAGER.test(each));
     return isForNpm ? `npm run ${name}` : manager.run(name);
   }
-  const command = hasBefore ? `${packageJson.script(`pre${name}`)} && ${script}` : script;
+  const command = before === undefined ? script : `${before} && ${script}`;
   checkCommand(command, `package.json: scripts.${name}`);
   if (!isBun || script.startsWith("bun ")) return command;
   return canBeManaged ? `bun --bun run ${name}` : command.replace(/^node /, "bun ");

@@ -12,8 +12,8 @@ export interface StartScript {
   script: string;
   /** The commands that it builds with first; none where nothing is built. */
   builds: string[];
-  /** Whether it has to be run with the script before it, as `prestart`. */
-  hasBefore: boolean;
+  /** What has to run before it, as `prestart`, unless that builds. */
+  before: string | undefined;
 }
 
 /** Runs a script of package.json, up to its name. */
@@ -39,7 +39,7 @@ export function startScriptOf(packageJson: PackageJson, name: string): StartScri
   const parts = whole.split("&&");
   while (parts.length > 1 && isBuild(parts[0]?.trim() ?? "")) builds.push(parts.shift()?.trim() ?? "");
   const script = parts.join("&&").trim();
-  return { name, script, builds, hasBefore: before !== undefined && !isBuiltBefore };
+  return { name, script, builds, before: isBuiltBefore ? undefined : before };
 }
 
 function isBuild(command: string): boolean {
