@@ -7,6 +7,9 @@ const DAY_MS = 24 * 3_600_000;
 /** What a file imports that takes a share of its own each day; see tests/crash/share.ts. */
 const OWN_SHARE = "crash/share.ts";
 
+/** The slow test that sees most of Pilvi, which no day leaves out. */
+const EVERY_DAY = /console\/story/;
+
 /** Files of a folder of `src/` in one process: no job may take much longer than the others, or all wait for it. */
 const SRC_FILES = 20;
 
@@ -21,13 +24,17 @@ const SHORT = /\/architecture\//;
 
 /**
  * Divides slow tests over a number of days.
- * @returns those of today, with all that take a share of their own, and those of the other days.
+ * @returns those of today, with all that take a share of their own or belong to each day, and those of the other days.
  */
 export function ofToday(files, days) {
   const today = Math.floor(Date.now() / DAY_MS);
-  const whole = files.filter((file) => !readFileSync(join(checkoutDir, file), "utf8").includes(OWN_SHARE));
+  const whole = files.filter((file) => !EVERY_DAY.test(file) && !hasOwnShare(file));
   const later = new Set(whole.filter((_, index) => (index + today) % days !== 0));
   return { today: files.filter((file) => !later.has(file)), later: [...later] };
+}
+
+function hasOwnShare(file) {
+  return readFileSync(join(checkoutDir, file), "utf8").includes(OWN_SHARE);
 }
 
 /**

@@ -1,4 +1,4 @@
-// Kills Pilvi's processes and engines in the middle of their work for caches, at every third step; tests/full has
+// Kills Pilvi's processes and engines in the middle of their work for caches, at every sixth step; tests/full has
 // every such scenario.
 import { afterAll, afterEach, beforeAll, describe, test } from "bun:test";
 import { begin, cleanUp, end, interrupt } from "./matrix.ts";

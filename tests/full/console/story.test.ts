@@ -2,10 +2,10 @@
 // appear by themselves, and the end of the session.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createClient } from "redis";
-import { ConsolePage } from "../support/console/console-page.ts";
-import { consoleLink, makeOwner, OWNER } from "../support/console/sign-in.ts";
-import { CONSOLE_START_MS, startConsole, type TestConsole } from "../support/console/start.ts";
-import { type TestPilvi, until } from "../support/pilvi/pilvi.ts";
+import { ConsolePage } from "../../support/console/console-page.ts";
+import { consoleLink, makeOwner, OWNER } from "../../support/console/sign-in.ts";
+import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
+import { type TestPilvi, until } from "../../support/pilvi/pilvi.ts";
 
 let served: TestConsole;
 let pilvi: TestPilvi;
