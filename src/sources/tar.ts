@@ -96,8 +96,7 @@ class Body {
 }
 
 function headerOf(block: Buffer): Header {
-  const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
-  if (numberAt(block, 148, 8) !== sum) throw new SourceRefusal("The upload is no tar archive.");
+  if (numberAt(block, 148, 8) !== checksumOf(block)) throw new SourceRefusal("The upload is no tar archive.");
   const name = textAt(block, 0, 100);
   // GNU's own format has times in the place of the prefix.
   const prefix = block.toString("latin1", 257, 263) === "ustar\0" ? textAt(block, 345, 155) : "";
@@ -108,6 +107,15 @@ function headerOf(block: Buffer): Header {
     bytes: checkedNumber(numberAt(block, 124, 12)),
     type: String.fromCharCode(block[156] ?? 0),
   };
+}
+
+/** The sum of all bytes, in which spaces stand in the place of the sum itself. */
+function checksumOf(block: Buffer): number {
+  let sum = 8 * 0x20;
+  for (let at = 0; at < BLOCK; at += 1) {
+    if (at < 148 || at >= 156) sum += block[at] ?? 0;
+  }
+  return sum;
 }
 
 /** An octal number, or, with the highest bit of the first byte, a binary number; NaN for anything else. */

@@ -29,6 +29,8 @@ export interface Upload {
 
 const HEADER_BYTES = 2_048;
 const MESSAGE_BYTES = 16 << 10;
+/** How much git need not have taken yet. */
+const MAX_WAITING_BYTES = 64 << 10;
 const WHAT = "The upload could not be stored";
 
 /**
@@ -89,6 +91,8 @@ class ImportStream {
   readonly #regular = new Set<string>();
   #entries = 0;
   #bytes = 0;
+  /** What was sent since git had taken everything; characters of a text count as bytes. */
+  #waiting = 0;
 
   constructor(sink: Bun.FileSink, upload: Upload) {
     this.#sink = sink;
@@ -137,7 +141,6 @@ class ImportStream {
     if (this.#bytes > allBytes) throw new SourceTooLarge(`The files have more than ${mebibytes(allBytes)}.`);
     await this.#send(`M ${isExecutable ? "100755" : "100644"} inline ${quotedPath(path)}\ndata ${bytes}\n`);
     for await (const piece of content()) await this.#send(piece);
-    await this.#send("\n");
     this.#files.add(path);
     this.#regular.add(path);
   }
@@ -169,9 +172,15 @@ class ImportStream {
     this.#regular.add(path);
   }
 
-  /** Waits until git has taken it, so that no more of the archive is read than git can take. */
+  /**
+   * Waits now and then until git has taken all so far, so that no more of the archive is read than git can take; a wait
+   * for each small file would take longer than git itself.
+   */
   async #send(data: string | Uint8Array): Promise<void> {
     void this.#sink.write(data);
+    this.#waiting += data.length;
+    if (this.#waiting < MAX_WAITING_BYTES) return;
+    this.#waiting = 0;
     await this.#sink.flush();
   }
 }

@@ -96,7 +96,9 @@ describe("an upload", () => {
     expect(other.status).toBe(422);
   });
 
-  const many = Array.from({ length: SOURCE_LIMITS.files + 1 }, (_, at) => ({ path: `n${at}` }));
+  const many = Array.from({ length: SOURCE_LIMITS.files + 1 }, (_, at) => ({
+    path: `folder-${at % 250}/${at}`,
+  }));
 
   test.each([
     ["no archive", new TextEncoder().encode("x".repeat(2_000)), 422, "The upload is no tar archive."],
