@@ -3,12 +3,16 @@ import { readFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { checkoutDir } from "./setup.mjs";
 
-const DAY_MS = 24 * 3_600_000;
-/** What a file imports that takes a share of its own each day; see tests/crash/share.ts. */
+/** Slow tests take turns of this length: some runs a day are each another part of them. */
+const TURN_MS = 4 * 3_600_000;
+/** What a file imports that takes a share of its own in each turn; see tests/crash/share.ts. */
 const OWN_SHARE = "crash/share.ts";
 
-/** The slow test that sees most of Pilvi, which no day leaves out. */
-const EVERY_DAY = /console\/story/;
+/** The slow test that sees most of Pilvi, which no turn leaves out. */
+const EVERY_TURN = /console\/story/;
+
+/** How far the first file moves each time. */
+const FILES_AHEAD = 7;
 
 /** Files of a folder of `src/` in one process: no job may take much longer than the others, or all wait for it. */
 const SRC_FILES = 20;
@@ -23,18 +27,24 @@ const LONG =
 const SHORT = /\/architecture\//;
 
 /**
- * Divides slow tests over a number of days.
- * @returns those of today, with all that take a share of their own or belong to each day, and those of the other days.
+ * Divides slow tests over a number of turns. Those of a turn begin with another file each time it comes round, since a
+ * run leaves the last ones out for want of time.
+ * @returns those of this turn, with all that take a share of their own or belong to each turn, and those of the others.
  */
-export function ofToday(files, days) {
-  const today = Math.floor(Date.now() / DAY_MS);
-  const whole = files.filter((file) => !EVERY_DAY.test(file) && !hasOwnShare(file));
-  const later = new Set(whole.filter((_, index) => (index + today) % days !== 0));
-  return { today: files.filter((file) => !later.has(file)), later: [...later] };
+export function ofThisTurn(files, turns) {
+  const turn = Math.floor(Date.now() / TURN_MS);
+  const { always = [], whole = [] } = groupBy(files, (file) => (isOfEachTurn(file) ? "always" : "whole"));
+  const isNow = (_, index) => (index + turn) % turns === 0;
+  const now = whole.filter(isNow);
+  const first = (Math.floor(turn / turns) * FILES_AHEAD) % Math.max(1, now.length);
+  return {
+    now: [...always, ...now.slice(first), ...now.slice(0, first)],
+    later: whole.filter((file, index) => !isNow(file, index)),
+  };
 }
 
-function hasOwnShare(file) {
-  return readFileSync(join(checkoutDir, file), "utf8").includes(OWN_SHARE);
+function isOfEachTurn(file) {
+  return EVERY_TURN.test(file) || readFileSync(join(checkoutDir, file), "utf8").includes(OWN_SHARE);
 }
 
 /**

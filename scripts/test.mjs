@@ -9,7 +9,7 @@ import { join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failuresOf, titleOf, withoutColors } from "./failures.mjs";
 import { processesAt, stateOf } from "./processes-at.mjs";
-import { jobsOf, nameOf, ofToday } from "./test-jobs.mjs";
+import { jobsOf, nameOf, ofThisTurn } from "./test-jobs.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript, SetupError } from "./setup.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -28,8 +28,8 @@ const MAX_WORKERS = 4;
 /** When jobs are no longer begun, in milliseconds since 1970; `PILVI_TEST_UNTIL` gives it in seconds. */
 const UNTIL_MS = Number(process.env.PILVI_TEST_UNTIL ?? Infinity) * 1000;
 
-/** Over how many days the slow tests that run alone are divided. */
-const DAYS = Number(process.env.PILVI_TEST_DAYS ?? 1);
+/** Over how many turns the slow tests that run alone are divided. */
+const TURNS = Number(process.env.PILVI_TEST_TURNS ?? 1);
 
 /** Attacks that take little time: both `npm test` and `--attack` run them. */
 const QUICK_ATTACKS = new Set([
@@ -52,7 +52,7 @@ const stopping = new AbortController();
 const failures = [];
 /** The names of jobs that were not begun for want of time. */
 const leftOut = [];
-/** The files whose day it is not. */
+/** The files whose turn it is not. */
 const later = [];
 
 async function main() {
@@ -183,9 +183,9 @@ function testFiles() {
     .filter(isWanted)
     .map((path) => `.${sep}${path}`);
   if (mode !== "--only-full") return wanted;
-  const divided = ofToday(wanted, DAYS);
-  later.push(...divided.later);
-  return divided.today;
+  const { now, later: others } = ofThisTurn(wanted, TURNS);
+  later.push(...others);
+  return now;
 }
 
 function isWanted(path) {
@@ -274,7 +274,7 @@ function report({ passed, failed }) {
     process.stderr.write(`failures:\n\n${failures.join("\n\n")}\n\n`);
     process.stderr.write(`failed:\n${failures.map(titleOf).join("\n")}\n\n`);
   }
-  if (later.length > 0) process.stderr.write(`left for another day:\n${later.join("\n")}\n\n`);
+  if (later.length > 0) process.stderr.write(`left for another turn:\n${later.join("\n")}\n\n`);
   if (leftOut.length > 0) process.stderr.write(`not run for want of time:\n${leftOut.join("\n")}\n\n`);
   const skipped = leftOut.length > 0 ? `, ${leftOut.length} skipped` : "";
   console.log(`${passed} passed, ${failed} failed${skipped}`);

@@ -1,6 +1,7 @@
-// The part of a crash matrix or of a random run that there is time for. `.ci/run` takes another part each day.
+// The part of a crash matrix or of a random run that there is time for. `.ci/run` takes another part in each turn.
 
-const DAY_MS = 24 * 3_600_000;
+/** As long as in scripts/test-jobs.mjs. */
+const TURN_MS = 4 * 3_600_000;
 
 /** `PILVI_TEST_SHARE=6` takes one of six scenarios; without it, all are run. */
 const share = Number(process.env.PILVI_TEST_SHARE ?? 1);
@@ -11,8 +12,8 @@ const MOST_TIMES_SHORTER = 3;
 /** The scenarios of a matrix that this run takes, at least one. */
 export function shareOf<T>(scenarios: readonly T[]): T[] {
   const parts = Math.max(1, Math.min(share, scenarios.length));
-  const today = Math.floor(Date.now() / DAY_MS);
-  return scenarios.filter((_, index) => (index + today) % parts === 0);
+  const turn = Math.floor(Date.now() / TURN_MS);
+  return scenarios.filter((_, index) => (index + turn) % parts === 0);
 }
 
 /** How many kills or seconds of a random run this run takes. Each run has another seed. */
