@@ -22,7 +22,7 @@ const API_FILES = 8;
 
 /** The tests that kill processes or wait again and again, which take longest. */
 const LONG =
-  /crash|ledger|soak|oracle|gateway-customers|backups-refresh|log-history|first-load|dumps|\/(sleep|stopping|tour|story|attacks|queries|pusher-life|redis-parking|scheduler|websockets|websocket-usage|keeper)\.(?:full\.)?test|backups\/databases/;
+  /crash|ledger|soak|oracle|gateway-customers|backups-refresh|log-history|first-load|dumps|frameworks|laravel|snippets|\/(sleep|stopping|tour|story|attacks|queries|pusher-life|redis-parking|scheduler|websockets|websocket-usage|keeper)\.(?:full\.)?test|backups\/databases/;
 /** The tests that read text alone, which take least. */
 const SHORT = /\/architecture\//;
 
