@@ -95,7 +95,7 @@ describe("a cluster", () => {
   test("can have each listed type and version", async () => {
     const { stdout } = await pilvi.run("databases", "types");
     expect(stdout).toMatch(/^hosted_serverless_postgres \(Serverless Postgres\), versions 18, 17/m);
-    expect(stdout).toMatch(/^ {2}size +default mysql-flex-512mb +mysql-flex-512mb, /m);
+    expect(stdout).toMatch(/^ {2}size +default mysql-flex-512mb\n +mysql-flex-512mb, /m);
   });
 });
 
