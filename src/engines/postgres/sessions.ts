@@ -43,26 +43,28 @@ export async function blockingActivity(context: EngineContext<PostgresSpec>): Pr
 }
 
 /**
- * The roles that can prove a password with SCRAM and may log in: those of the spec first, then the oldest. Before
- * version 18 a verifier may have any size; the query reads that size without the verifier, and skips a long verifier.
+ * The roles that can prove a password with SCRAM: those of the spec first, then the oldest that may log in. Roles that
+ * may not follow, since the engine itself says so once the password is right; a role of the spec is left out then, and
+ * the host repairs it. Before version 18 a verifier may have any size; the query reads that size without the verifier,
+ * and skips a long verifier.
  * @throws when the engine does not answer.
  */
 export async function users(context: EngineContext<PostgresSpec>): Promise<UserList> {
   const own = JSON.stringify(context.spec.users.map(({ name }) => name));
   return await asAdmin(context, OWN_DATABASE, async (db) => {
-    const rows = await db<InstanceUser[]>`
-      select rolname as name, rolpassword as verifier
+    const rows = await db<(InstanceUser & { mayLogIn: boolean })[]>`
+      select rolname as name, rolpassword as verifier, rolcanlogin and rolconnlimit <> 0 as "mayLogIn"
       from pg_authid
-      where rolcanlogin and rolname <> ${ADMIN_NAME} and (rolvaliduntil is null or rolvaliduntil > now())
-        and rolconnlimit <> 0
+      where rolname <> ${ADMIN_NAME} and (rolvaliduntil is null or rolvaliduntil > now())
         -- Asked of published users alone and up to a size: a role may have settings of megabytes.
-        and case when rolname::text in (select json_array_elements_text(${own}::text::json)) then not exists (
+        and case when rolname::text in (select json_array_elements_text(${own}::text::json))
+          then rolcanlogin and rolconnlimit <> 0 and not exists (
           select from pg_db_role_setting
           where setrole = pg_authid.oid and setdatabase = 0 and case when pg_column_size(setconfig) <= ${MAX_SETTINGS_BYTES}
             then setconfig::text like ${`%${LOGIN_BREAKER}=%`} else false end) else true end
         and case when octet_length(rolpassword) <= ${MAX_VERIFIER_BYTES}
           then rolpassword like 'SCRAM-SHA-256$%' else false end
-      order by rolname::text in (select json_array_elements_text(${own}::text::json)) desc, oid
+      order by rolname::text in (select json_array_elements_text(${own}::text::json)) desc, "mayLogIn" desc, oid
       limit ${MAX_USERS}`;
     const [count] = await db<{ total: number }[]>`
       select count(*)::int as total
@@ -72,7 +74,8 @@ export async function users(context: EngineContext<PostgresSpec>): Promise<UserL
         and case when octet_length(rolpassword) <= ${MAX_VERIFIER_BYTES}
           then rolpassword like 'SCRAM-SHA-256$%' else rolpassword is not null end`;
     const found = rows.map(({ name, verifier }) => ({ name, verifier }));
-    return { users: found, leftOut: Math.max(0, (count?.total ?? 0) - found.length) };
+    const listed = rows.filter(({ mayLogIn }) => mayLogIn).length;
+    return { users: found, leftOut: Math.max(0, (count?.total ?? 0) - listed) };
   });
 }
 

@@ -55,6 +55,18 @@ describe("a customer of Postgres may", () => {
   });
 
   test.each([
+    ["without LOGIN", "nologin", { code: "28000", message: 'role "closed" is not permitted to log in' }],
+    ["that may have no connection", "login connection limit 0", { code: "53300" }],
+  ])("read why a role %s cannot log in, once its password is right", async (_, attributes, refusal) => {
+    await customer.query(`create role closed ${attributes} password 'secret'`);
+    const login = { user: "closed", password: "secret" };
+    await expect(connectPg(cluster, login)).rejects.toMatchObject(refusal);
+    const wrong = { ...login, password: "wrong" };
+    await expect(connectPg(cluster, wrong)).rejects.toMatchObject({ code: "28P01" });
+    await customer.query("drop role closed");
+  });
+
+  test.each([
     "btree_gin",
     "btree_gist",
     "citext",
