@@ -11,8 +11,8 @@ const OWN_SHARE = "crash/share.ts";
 /** The slow test that sees most of Pilvi, which no turn leaves out. */
 const EVERY_TURN = /console\/story/;
 
-/** How far the first file moves each time. */
-const FILES_AHEAD = 7;
+/** How far the first file moves each time, as a part of all; multiples of the golden ratio spread evenly. */
+const PART_AHEAD = 0.618;
 
 /** Files of a folder of `src/` in one process: no job may take much longer than the others, or all wait for it. */
 const SRC_FILES = 20;
@@ -29,14 +29,14 @@ const SHORT = /\/architecture\//;
 /**
  * Divides slow tests over a number of turns. Those of a turn begin with another file each time it comes round, since a
  * run leaves the last ones out for want of time.
+ * @param turn the number of the turn, of this moment when left out.
  * @returns those of this turn, with all that take a share of their own or belong to each turn, and those of the others.
  */
-export function ofThisTurn(files, turns) {
-  const turn = Math.floor(Date.now() / TURN_MS);
+export function ofThisTurn(files, turns, turn = Math.floor(Date.now() / TURN_MS)) {
   const { always = [], whole = [] } = groupBy(files, (file) => (isOfEachTurn(file) ? "always" : "whole"));
   const isNow = (_, index) => (index + turn) % turns === 0;
   const now = whole.filter(isNow);
-  const first = (Math.floor(turn / turns) * FILES_AHEAD) % Math.max(1, now.length);
+  const first = Math.floor(((Math.floor(turn / turns) * PART_AHEAD) % 1) * now.length);
   return {
     now: [...always, ...now.slice(first), ...now.slice(0, first)],
     later: whole.filter((file, index) => !isNow(file, index)),
