@@ -22,3 +22,19 @@ test.each(["a new ref", "a ref with an upload"])("a failed upload leaves %s as i
   expect(await refusalOf(upload(repository, "next"))).toStartWith("The upload could not be stored");
   expect(await first.resolve(REF)).toBe(before);
 });
+
+test("an upload whose git ends among many small files is refused, and no error goes astray", async () => {
+  using folder = testFolder();
+  const { path } = await openRepository(folder.path);
+  const ending = [
+    "/bin/sh",
+    "-c",
+    'case "$*" in *fast-import*) head -c 100000 >/dev/null; exit 1;; esac; exec "$@"',
+    "sh",
+  ];
+  const repository = await Repository.open(path, { git: { ...findGit(), prefix: ending } });
+  const files = Array.from({ length: 2_000 }, (_, at) => ({ path: `n${at}`, content: "x".repeat(500) }));
+  const refusal = await refusalOf(repository.commitUpload(streamed(tarOf(files)), REF, TEXT));
+  expect(refusal).toStartWith("The upload could not be stored");
+  expect(await repository.resolve(REF)).toBeNull();
+});

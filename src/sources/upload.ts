@@ -29,8 +29,8 @@ export interface Upload {
 
 const HEADER_BYTES = 2_048;
 const MESSAGE_BYTES = 16 << 10;
-/** How much git need not have taken yet. */
-const MAX_WAITING_BYTES = 64 << 10;
+/** How much is collected before git gets it. */
+const MAX_UNSENT_BYTES = 64 << 10;
 const WHAT = "The upload could not be stored";
 
 /**
@@ -91,8 +91,8 @@ class ImportStream {
   readonly #regular = new Set<string>();
   #entries = 0;
   #bytes = 0;
-  /** What was sent since git had taken everything; characters of a text count as bytes. */
-  #waiting = 0;
+  #unsent: Uint8Array[] = [];
+  #unsentBytes = 0;
 
   constructor(sink: Bun.FileSink, upload: Upload) {
     this.#sink = sink;
@@ -105,6 +105,7 @@ class ImportStream {
     if (this.#files.size === 0) throw new SourceRefusal("The archive has no files.");
     await this.#upload.confirm?.();
     await this.#send("\nget-mark :1\ndone\n");
+    await this.#flush();
     await this.#sink.end();
   }
 
@@ -172,15 +173,20 @@ class ImportStream {
     this.#regular.add(path);
   }
 
-  /**
-   * Waits now and then until git has taken all so far, so that no more of the archive is read than git can take; a wait
-   * for each small file would take longer than git itself.
-   */
+  /** Collects what git gets next: a wait for each small file would take longer than git itself. */
   async #send(data: string | Uint8Array): Promise<void> {
-    void this.#sink.write(data);
-    this.#waiting += data.length;
-    if (this.#waiting < MAX_WAITING_BYTES) return;
-    this.#waiting = 0;
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    this.#unsent.push(bytes);
+    this.#unsentBytes += bytes.length;
+    if (this.#unsentBytes >= MAX_UNSENT_BYTES) await this.#flush();
+  }
+
+  /** Waits until git has taken it, so that no more of the archive is read than git can take. */
+  async #flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#unsent);
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    await this.#sink.write(bytes);
     await this.#sink.flush();
   }
 }
