@@ -26,13 +26,17 @@ const LONG =
 /** The tests that read text alone, which take least. */
 const SHORT = /\/architecture\//;
 
+/** The number of the turn of this moment. */
+export function currentTurn() {
+  return Math.floor(Date.now() / TURN_MS);
+}
+
 /**
  * Divides slow tests over a number of turns. Those of a turn begin with another file each time it comes round, since a
  * run leaves the last ones out for want of time.
- * @param turn the number of the turn, of this moment when left out.
  * @returns those of this turn, with all that take a share of their own or belong to each turn, and those of the others.
  */
-export function ofThisTurn(files, turns, turn = Math.floor(Date.now() / TURN_MS)) {
+export function ofThisTurn(files, turns, turn) {
   const { always = [], whole = [] } = groupBy(files, (file) => (isOfEachTurn(file) ? "always" : "whole"));
   const isNow = (_, index) => (index + turn) % turns === 0;
   const now = whole.filter(isNow);

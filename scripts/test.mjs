@@ -9,7 +9,7 @@ import { join, relative, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failuresOf, titleOf, withoutColors } from "./failures.mjs";
 import { processesAt, stateOf } from "./processes-at.mjs";
-import { jobsOf, nameOf, ofThisTurn } from "./test-jobs.mjs";
+import { currentTurn, jobsOf, nameOf, ofThisTurn } from "./test-jobs.mjs";
 import { checkoutDir, ensureDependencies, findBun, runScript, SetupError } from "./setup.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -30,6 +30,8 @@ const UNTIL_MS = Number(process.env.PILVI_TEST_UNTIL ?? Infinity) * 1000;
 
 /** Over how many turns the slow tests that run alone are divided. */
 const TURNS = Number(process.env.PILVI_TEST_TURNS ?? 1);
+/** The turn of this run, also for the tests that take a share of their own. */
+const TURN = Number((process.env.PILVI_TEST_TURN ??= String(currentTurn())));
 
 /** Attacks that take little time: both `npm test` and `--attack` run them. */
 const QUICK_ATTACKS = new Set([
@@ -183,7 +185,7 @@ function testFiles() {
     .filter(isWanted)
     .map((path) => `.${sep}${path}`);
   if (mode !== "--only-full") return wanted;
-  const { now, later: others } = ofThisTurn(wanted, TURNS);
+  const { now, later: others } = ofThisTurn(wanted, TURNS, TURN);
   later.push(...others);
   return now;
 }

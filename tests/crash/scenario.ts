@@ -68,10 +68,10 @@ export function scenariosOf(action: Action): CacheScenario[] {
 
 /** Every sixth step once, with its victims in turn. */
 export function sampleOf(action: Action): CacheScenario[] {
-  return steps[action].flatMap((step, index) => {
-    if (index % 6 !== 0) return [];
+  const sample = steps[action].filter((_, index) => index % 6 === 0);
+  return sample.flatMap((step, index) => {
     const victims = victimsAt(step);
-    const victim = victims[(index / 6) % victims.length];
+    const victim = victims[index % victims.length];
     return victim === undefined ? [] : [[step.name, victim, step] satisfies CacheScenario];
   });
 }

@@ -1,8 +1,7 @@
 // What the console gives to other programs: the credentials that it shows, and the commands beside its forms, which are
 // copied from the page and run as they stand.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rmSync, symlinkSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Locator } from "playwright-core";
 import { runProgram } from "../../support/clients/programs.ts";
 import { ConsolePage } from "../../support/console/console-page.ts";
@@ -10,21 +9,18 @@ import { copiedText } from "../../support/console/forms.ts";
 import { makeOwner } from "../../support/console/sign-in.ts";
 import { CONSOLE_START_MS, startConsole, type TestConsole } from "../../support/console/start.ts";
 import { createCluster } from "../../support/pilvi/databases.ts";
-import { freshDataDir, TOKEN, type TestPilvi } from "../../support/pilvi/pilvi.ts";
+import { TOKEN, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 import { createServer } from "../../support/pilvi/websockets.ts";
 
-const LAUNCHER = resolve(import.meta.dir, "../../../scripts/pilvi.mjs");
+const PILVI = resolve(import.meta.dir, "../../../scripts/pilvi.mjs");
 const MASK = "••••••••";
 
 let served: TestConsole;
 let pilvi: TestPilvi;
 let window: ConsolePage;
-/** A folder with the command `pilvi`, as the docs install it. */
-const programs = freshDataDir();
 const ids = { cache: "", cluster: "", server: "" };
 
 beforeAll(async () => {
-  symlinkSync(LAUNCHER, join(programs, "pilvi"));
   served = await startConsole();
   ({ pilvi } = served);
   const [cache, cluster, server] = await Promise.all([
@@ -39,10 +35,7 @@ beforeAll(async () => {
   await makeOwner(window, pilvi);
 }, CONSOLE_START_MS);
 
-afterAll(async () => {
-  await served.close();
-  rmSync(programs, { recursive: true });
-});
+afterAll(async () => await served.close());
 
 interface Connected {
   connection: { hostname: string; port: number; username: string; password: string };
@@ -211,13 +204,8 @@ test.each(Object.entries(CREATIONS))(
 
 /** Runs a text as a reader would who pastes it into a shell. */
 async function run(text: string): Promise<void> {
-  const path = `${programs}:${pilvi.env.PATH}`;
-  await runProgram(["sh", "-ec", text], {
-    ...pilvi.env,
-    PATH: path,
-    PILVI_URL: pilvi.url,
-    PILVI_TOKEN: TOKEN,
-  });
+  const env = { ...pilvi.env, PILVI_URL: pilvi.url, PILVI_TOKEN: TOKEN };
+  await runProgram(["sh", "-ec", text.replace(/^pilvi /, `${PILVI} `)], env);
 }
 
 test("webhooks that differ are said by the request alone", async () => {

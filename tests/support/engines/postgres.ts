@@ -15,6 +15,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { openDatabase, type Database, type DatabaseOptions } from "../../../src/store/database.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import { migrations } from "../../../src/store/migrations.ts";
+import { copy, POSTGRES_TEMPLATE } from "../pilvi/template.ts";
 import { untilSaid } from "./server-log.ts";
 
 /** Postgres refuses to run as root, so `nobody` runs it then. */
@@ -25,8 +26,6 @@ const USERNAME = "pilvi";
 const BINARIES = join("native", "bin");
 const READY = "ready to accept connections";
 
-/** The part of the template of a test run that has binaries and first data; see `makePostgresTemplate`. */
-export const POSTGRES_TEMPLATE = "test-postgres";
 /** A database with all migrations, of which others are copies. */
 const MIGRATED = "migrated";
 
@@ -108,7 +107,7 @@ async function startServer(): Promise<Server> {
   chmodSync(folder, 0o755);
   const template = templateFolder();
   const bin = template === undefined ? await prepare(folder) : join(template, BINARIES);
-  if (template !== undefined) await run(["cp", "-a", "--", join(template, "data"), folder], {});
+  if (template !== undefined) copy(template, ["data"], folder);
   const child = runServer(bin, join(folder, "data"));
   endWithThisProcess(child.pid, folder);
   await untilSaid(child.stderr, READY, "postgres");
@@ -124,7 +123,7 @@ async function prepare(folder: string): Promise<string> {
   copyBinaries(folder);
   const bin = join(folder, BINARIES);
   const options = ["-U", USERNAME, "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
-  await run([join(bin, "initdb"), "-D", data, ...options], SERVER_IDS);
+  await run([join(bin, "initdb"), "-D", data, ...options]);
   return bin;
 }
 
@@ -186,8 +185,8 @@ function copyBinaries(folder: string): void {
   }
 }
 
-async function run(argv: string[], ids: typeof SERVER_IDS): Promise<void> {
-  const child = Bun.spawn(argv, { ...ids, cwd: "/", stdout: "ignore", stderr: "pipe" });
+async function run(argv: string[]): Promise<void> {
+  const child = Bun.spawn(argv, { ...SERVER_IDS, cwd: "/", stdout: "ignore", stderr: "pipe" });
   const stderr = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`${argv[0]} failed: ${stderr}`);
 }

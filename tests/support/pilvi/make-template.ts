@@ -2,9 +2,9 @@
 // themselves; see template.ts. Its argument is the folder.
 import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { makePostgresTemplate, POSTGRES_TEMPLATE } from "../engines/postgres.ts";
+import { makePostgresTemplate } from "../engines/postgres.ts";
 import { startPilvi, until } from "./pilvi.ts";
-import { TEMPLATE_ENGINES, slotsOf } from "./template.ts";
+import { POSTGRES_TEMPLATE, TEMPLATE_ENGINES, slotsOf } from "./template.ts";
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("the folder of the template is missing");

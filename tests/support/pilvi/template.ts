@@ -2,7 +2,9 @@
 // issues certificates, which takes the processor from all other tests. `PILVI_TEST_TEMPLATE` names it.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { POSTGRES_TEMPLATE } from "../engines/postgres.ts";
+
+/** The part of the template with the programs and first data of Postgres servers; see `makePostgresTemplate`. */
+export const POSTGRES_TEMPLATE = "test-postgres";
 
 /** What every start makes anew, what is copied where it is needed, and what is no part of a data directory. */
 const LEFT_OUT = new Set(["console", "log", "program", "run", "slots", POSTGRES_TEMPLATE]);
@@ -48,7 +50,7 @@ export function slotsOf(dataDir: string, engine: string): string[] {
 }
 
 /** Keeps the users that the files belong to, unlike `cpSync`. */
-function copy(folder: string, names: string[], target: string): void {
+export function copy(folder: string, names: string[], target: string): void {
   const copied = Bun.spawnSync(["cp", "-a", "--", ...names, target], { cwd: folder });
   if (copied.exitCode !== 0) throw new Error(`the template cannot be copied: ${copied.stderr}`);
 }
