@@ -14,11 +14,14 @@ const MADE_NUMBERS = 0x4000_0000;
 const DIGITS = 10;
 /** Longer statements do more than list or end connections. */
 const MAX_STATEMENT_BYTES = 1_024;
-/** Comments may stand before the first word: object mappers put the place of a statement there. */
-const BEFORE = String.raw`^(?:\s|\/\*(?:[^*]|\*(?!\/))*\*\/|(?:--\s|#)[^\n]*\n)*`;
-const KILL = new RegExp(`${BEFORE}kill\\b`, "i");
+/**
+ * Blanks and comments before the first word: object mappers put the place of a statement there. The pattern matches any
+ * text, so no part of the text is tried twice.
+ */
+const BEFORE = /^(?:\s+|\/\*[^]*?\*\/|(?:--\s|#)[^\n]*\n)*/;
+const KILL = /^kill\b/i;
 /** A statement that changes data keeps its numbers: a table can have the same. */
-const READ = new RegExp(`${BEFORE}\\(*\\s*(?:select|show|with|explain|describe|desc|analyze)\\b`, "i");
+const READ = /^(?:\(\s*)*(?:select|show|with|explain|describe|desc|analyze)\b/i;
 const CONNECTIONS = /processlist|innodb_trx/i;
 /** A number of ten digits, in quotes or not, or another text in quotes, which is to be left alone. */
 const NUMBER_OR_TEXT = /(['"]?)\b(\d{10})\b\1|'[^']*'|"[^"]*"|`[^`]*`/g;
@@ -73,8 +76,9 @@ export function mayNameThreads(command: number | undefined, length: number): boo
 
 /** Whether a statement ends a connection or looks at connections. Where a text in quotes ends, escapes do not leave open. */
 function isAboutConnections(statement: string): boolean {
-  if (KILL.test(statement)) return true;
-  return CONNECTIONS.test(statement) && READ.test(statement) && !statement.includes("\\");
+  const words = statement.replace(BEFORE, "");
+  if (KILL.test(words)) return true;
+  return CONNECTIONS.test(words) && READ.test(words) && !words.includes("\\");
 }
 
 function isStatement(command: number | undefined): boolean {
