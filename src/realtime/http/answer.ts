@@ -41,7 +41,10 @@ export function failureAnswer(): Response {
   return textAnswer(500, "The request could not be handled because of an error in the server.");
 }
 
-/** The answer to a browser's question whether a page of another origin may send its request. */
+/**
+ * The answer to a browser's question whether a page of another origin may send its request. It ends the connection: anybody
+ * may ask, and Bun keeps any number of answers without a body in memory for a client that reads none.
+ */
 export function preflightAnswer(): Response {
   return new Response(null, {
     status: 204,
@@ -50,6 +53,7 @@ export function preflightAnswer(): Response {
       "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
       "Access-Control-Allow-Headers": "*",
       "Access-Control-Max-Age": "7200",
+      Connection: "close",
     },
   });
 }

@@ -1,11 +1,12 @@
 // Clients that ask for much and do not read it are closed before it takes much memory, and honest readers stay.
 import { expect, test } from "bun:test";
+import { freePort } from "../../../tests/support/pilvi/ports.ts";
 import { createLog } from "../../lib/log.ts";
 import { Channel } from "../channel.ts";
 import { channelKindOf, type ChannelKind } from "../protocol/channel-name.ts";
 import { TestCluster, KEY } from "../test-support.ts";
 import { Backlog } from "./backlog.ts";
-import { socketHandlers, type ClientSocket, type SocketData } from "./listener.ts";
+import { listen, socketHandlers, type ClientSocket, type SocketData } from "./listener.ts";
 
 const MIB = 1024 ** 2;
 const EVENT_BYTES = 10_000;
@@ -174,4 +175,28 @@ test.each([
   server.handlers.message(idle, "x".repeat(20_000));
   expect(idle.end).toBe("closed");
   expect(server.cluster.connectionCount).toBe(0);
+});
+
+test("a question of a browser ends its connection, however many follow it unread", async () => {
+  const { cluster, backlog } = listening();
+  const port = freePort();
+  const config = { address: "127.0.0.1", port, certificate: null };
+  const server = listen(cluster, config, backlog, createLog("realtime", "silent"));
+  try {
+    let received = "";
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    await Bun.connect({
+      hostname: config.address,
+      port,
+      socket: {
+        open: (socket) => void socket.write("OPTIONS /apps/3/events HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100)),
+        data: (_, bytes) => void (received += bytes.toString()),
+        close: () => end(),
+      },
+    });
+    await ended;
+    expect(received.split("HTTP/1.1 204 ")).toHaveLength(2);
+  } finally {
+    await server.stop(true);
+  }
 });

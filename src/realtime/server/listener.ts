@@ -63,7 +63,7 @@ const SOCKET_OPTIONS = {
  */
 export function listen(
   cluster: Cluster,
-  config: ProcessConfig,
+  config: Pick<ProcessConfig, "address" | "port" | "certificate">,
   backlog: Backlog,
   log: Log,
 ): Server<SocketData> {
