@@ -19,10 +19,11 @@ test("channels are found by name, with the user of each", () => {
   expect(memberships.size).toBe(2);
 });
 
-test("channels are deleted one by one, those in the middle too", () => {
+test("channels are deleted one by one with the user of each, those in the middle too", () => {
   const memberships = new Memberships();
+  memberships.add("news", null);
   for (const name of ["a", "b", "c"]) memberships.add(name, name.toUpperCase());
-  expect([memberships.delete("b"), memberships.delete("b")]).toEqual([true, false]);
+  expect(["b", "b", "news"].map((name) => memberships.delete(name))).toEqual(["B", undefined, null]);
   expect([memberships.get("a"), memberships.get("b"), memberships.get("c")]).toEqual(["A", undefined, "C"]);
 });
 

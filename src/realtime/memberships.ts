@@ -24,14 +24,13 @@ export class Memberships {
     this.#userIds.push(userId);
   }
 
-  /** @returns whether the channel was there. */
-  delete(name: string): boolean {
+  /** @returns the user on the channel; undefined when the channel was not there. */
+  delete(name: string): string | null | undefined {
     // When all channels go, the latest goes first.
     const index = this.#names.lastIndexOf(name);
-    if (index === -1) return false;
+    if (index === -1) return undefined;
     this.#names.splice(index, 1);
-    this.#userIds.splice(index, 1);
-    return true;
+    return this.#userIds.splice(index, 1)[0];
   }
 
   /** The names, the latest first; each may be deleted as it comes. */

@@ -129,11 +129,11 @@ function sendLastEvent(connection: Connection, channel: Channel): void {
 
 function leave(connection: Connection, name: string): void {
   const { application, channels } = connection;
-  const userId = channels.get(name);
+  const userId = channels.delete(name);
   const channel = application.channel(name);
-  if (!channels.delete(name) || channel === undefined) return;
+  if (userId === undefined || channel === undefined) return;
   channel.subscriptionCount -= 1;
-  if (typeof userId === "string" && channel.removeMember(userId)) {
+  if (userId !== null && channel.removeMember(userId)) {
     const departure = memberRemoved(name, userId);
     application.clientBudget.countDeparture(channel, departure);
     application.broadcast(channel, departure);
