@@ -165,6 +165,23 @@ describe("customers", () => {
     expect([closed(waiting), closed(crowd)]).toEqual([0, 300]);
   });
 
+  test("each client is looked at a few times, however many routes there are", () => {
+    let looks = 0;
+    const countedClient = (host: string) =>
+      Object.defineProperty(new Client(host), "isAttached", { get: () => ((looks += 1), false) });
+    const customers = customersOf();
+    const clients = Array.from({ length: 1_000 }, (_, route) =>
+      come(
+        customers,
+        `r${route}`,
+        Array.from({ length: 11 }, (__, index) => countedClient(`6.6.${route % 250}.${index}`)),
+      ),
+    ).flat();
+    customers.shed(2_000);
+    expect(closed(clients)).toBe(2_000);
+    expect(looks).toBeLessThan(10 * clients.length);
+  });
+
   test("shedding more descriptors than there are closes all clients", () => {
     const customers = customersOf();
     const clients = come(
@@ -214,6 +231,25 @@ describe("the limits of a gateway", () => {
     for (const client of customers) limits.identified("b", client, 10_000);
     limits.relieve(limits.room(10) + 1, 10);
     expect([closed(preAuth), closed(customers)]).toEqual([33, 0]);
+  });
+
+  test("clients that are served no more are closed first, and count no more once they have closed", () => {
+    const limits = limitsOf(1_000);
+    const [disconnecting, preAuth, customers] = [100, 200, 400].map((count) =>
+      clientsOf(count, () => "1.1.1.1"),
+    );
+    for (const client of [...(disconnecting ?? []), ...(preAuth ?? [])]) limits.arrived("a", client);
+    for (const client of customers ?? []) limits.identified("b", client, 10_000);
+    for (const client of disconnecting ?? []) limits.left("a", client);
+    limits.closed(disconnecting?.[0] ?? new Client(""));
+    limits.relieve(limits.room(10) + 20, 10);
+    const closedOf = (clients: Client[] = []) => clients.map(({ isClosed }) => isClosed);
+    expect(closedOf(disconnecting)).toEqual([false, ...Array(52).fill(true), ...Array(47).fill(false)]);
+    expect([closed(preAuth ?? []), closed(customers ?? [])]).toEqual([0, 0]);
+    limits.relieve(limits.room(10) + 69, 10);
+    expect([closed(disconnecting ?? []), closed(preAuth ?? []), closed(customers ?? [])]).toEqual([
+      99, 54, 0,
+    ]);
   });
 
   test("customers are closed when the clients before their login are down to their reserve", () => {

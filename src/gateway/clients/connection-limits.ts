@@ -18,6 +18,8 @@ export class ConnectionLimits<Client extends Customer> {
   readonly #openFiles: number;
   readonly #preAuth: PreAuthLimit<Client>;
   readonly #customers: Customers<Client>;
+  /** The clients that are served no more and have not closed their connection yet, in the order of their end. */
+  readonly #disconnecting = new Set<Client>();
 
   /**
    * @param openFiles the process's limit of descriptors.
@@ -46,10 +48,16 @@ export class ConnectionLimits<Client extends Customer> {
     return this.#customers.countOf(route);
   }
 
-  /** The client has gone. */
+  /** The client is served no more. */
   left(route: string, client: Client): void {
     this.#preAuth.remove(route, client);
     this.#customers.remove(route, client);
+    if (!client.isClosed) this.#disconnecting.add(client);
+  }
+
+  /** The connection of the client is closed. */
+  closed(client: Client): void {
+    this.#disconnecting.delete(client);
   }
 
   /** How many sockets may be open before some are closed. @param listeners the count of listening sockets. */
@@ -59,13 +67,20 @@ export class ConnectionLimits<Client extends Customer> {
   }
 
   /**
-   * Closes connections until there is room again: first of clients before their login, then of customers.
+   * Closes connections until there is room again: first of clients that are served no more, then of clients before their
+   * login, then of customers.
    * @param sockets how many are open.
    */
   relieve(sockets: number, listeners: number): void {
     let excess = sockets - this.room(listeners);
     if (excess <= 0) return;
     excess += Math.ceil(this.#openFiles * RELIEF_SHARE);
+    for (const client of this.#disconnecting) {
+      if (excess <= 0) return;
+      this.#disconnecting.delete(client);
+      client.close();
+      excess -= 1;
+    }
     const spare = Math.ceil(this.#openFiles * LEAST_PRE_AUTH_SHARE);
     while (excess > 0 && this.#preAuth.size > spare) {
       this.#preAuth.dropOne();

@@ -9,6 +9,7 @@ export interface Customer {
   readonly isAttached: boolean;
   /** When the client or its engine sent bytes last, by the gateway's clock, in milliseconds. */
   readonly usedAtMs: number;
+  readonly isClosed: boolean;
   close(): void;
 }
 
@@ -16,6 +17,13 @@ export interface Customer {
 const DOMINANT_SHARE = 1 / 2;
 /** The share of the candidates of a route that is closed before the route is chosen anew. */
 const SLICE_SHARE = 1 / 2;
+
+/** Clients with an engine are busy, the others wait. */
+const GROUPS = ["waiting", "busy"] as const;
+type Group = (typeof GROUPS)[number];
+
+/** How many clients of a route may be closed. */
+type Tally = { route: string } & Record<Group, number>;
 
 export class Customers<Client extends Customer> {
   /** The clients of each route with their networks, which are found once: a search looks at all clients many times. */
@@ -67,41 +75,56 @@ export class Customers<Client extends Customer> {
    * waiting clients push out no busy client, however many routes they use, and many busy clients no waiting client.
    */
   shed(descriptors: number): void {
-    for (let missing = descriptors; missing > 0 && this.#size > 0;) missing -= this.#shedFullest(missing);
+    const host = this.#dominantHost();
+    const freed = host === null ? 0 : this.#shedOf(host, descriptors);
+    this.#shedOf(null, descriptors - freed);
   }
 
-  /** Closes a part of the fullest route, clients without an engine first. @returns the count of freed descriptors. */
-  #shedFullest(missing: number): number {
-    const [route, candidates] = this.#fullest();
+  /** Closes clients of a network, or of all networks. @returns the count of freed descriptors. */
+  #shedOf(host: string | null, descriptors: number): number {
+    // Counted once: others wait meanwhile, and there can be thousands of routes.
+    const tallies = [...this.#byRoute.keys()].map((route) => this.#tally(route, host));
+    let freed = 0;
+    while (freed < descriptors) {
+      const [index, group] = fullestOf(tallies);
+      const tally = tallies[index];
+      if (tally === undefined) break;
+      freed += this.#cut(tally.route, host, { group, descriptors: descriptors - freed });
+      tallies[index] = this.#tally(tally.route, host);
+    }
+    return freed;
+  }
+
+  /** The clients of a route that may be closed. */
+  #candidates(route: string, host: string | null): Client[] {
+    return [...(this.#byRoute.get(route) ?? [])].flatMap(([client, own]) =>
+      host === null || own === host ? [client] : [],
+    );
+  }
+
+  #tally(route: string, host: string | null): Tally {
+    const candidates = this.#candidates(route, host);
+    const busy = candidates.filter(({ isAttached }) => isAttached).length;
+    return { route, busy, waiting: candidates.length - busy };
+  }
+
+  /** Closes a part of a route, clients without an engine first. @returns the count of freed descriptors. */
+  #cut(
+    route: string,
+    host: string | null,
+    { group, descriptors }: { group: Group; descriptors: number },
+  ): number {
+    const clients = this.#candidates(route, host);
+    const candidates = group === "busy" ? clients : clients.filter(({ isAttached }) => !isAttached);
     const most = Math.ceil(candidates.length * SLICE_SHARE);
     let freed = 0;
     for (const client of candidates.sort(bySilence).slice(0, most)) {
-      if (freed >= missing) break;
+      if (freed >= descriptors) break;
       freed += client.isAttached ? 2 : 1;
       this.remove(route, client);
       this.#dismiss(client, route);
     }
     return freed;
-  }
-
-  /** The fullest route of the larger group, with those of its clients that may be closed. */
-  #fullest(): [route: string, candidates: Client[]] {
-    const host = this.#dominantHost();
-    const waiting = { total: 0, most: 0, route: "" };
-    const busy = { total: 0, most: 0, route: "" };
-    for (const [route, customers] of this.#byRoute) {
-      const counts = { waiting: 0, busy: 0 };
-      for (const [client, own] of customers)
-        if (host === null || own === host) counts[client.isAttached ? "busy" : "waiting"] += 1;
-      note(waiting, route, counts.waiting);
-      note(busy, route, counts.busy);
-    }
-    const isBusy = 2 * busy.total > waiting.total;
-    const { route } = isBusy ? busy : waiting;
-    const candidates = [...(this.#byRoute.get(route) ?? [])].flatMap(([client, own]) =>
-      (host === null || own === host) && (isBusy || !client.isAttached) ? [client] : [],
-    );
-    return [route, candidates];
   }
 
   /** The network with more than `DOMINANT_SHARE` of all customers, if any; behind a proxy all clients are of it. */
@@ -117,12 +140,18 @@ export class Customers<Client extends Customer> {
   }
 }
 
-/** Counts the clients of a route for a group. */
-function note(group: { total: number; most: number; route: string }, route: string, count: number): void {
-  group.total += count;
-  if (count <= group.most) return;
-  group.most = count;
-  group.route = route;
+/** The group with more descriptors, and the place of its fullest route; -1 when there are no clients. */
+function fullestOf(tallies: readonly Tally[]): [index: number, group: Group] {
+  const total = { waiting: 0, busy: 0 };
+  const fullest = { waiting: -1, busy: -1 };
+  for (const [index, tally] of tallies.entries()) {
+    for (const group of GROUPS) {
+      total[group] += tally[group];
+      if (tally[group] > (tallies[fullest[group]]?.[group] ?? 0)) fullest[group] = index;
+    }
+  }
+  const group = 2 * total.busy > total.waiting ? "busy" : "waiting";
+  return [fullest[group], group];
 }
 
 /** Sorts clients without an engine first: they have asked for nothing yet, or their cache sleeps. */

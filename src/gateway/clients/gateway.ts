@@ -231,6 +231,7 @@ export class Gateway {
     route.clients.add(client);
     const { id } = route.backend.entry;
     this.#limits.arrived(id, client);
+    client.onClosed = () => this.#limits.closed(client);
     client.onIdentified = () => {
       if (!this.#limits.identified(id, client, route.backend.entry.maxConnections))
         throw new TooManyClients();

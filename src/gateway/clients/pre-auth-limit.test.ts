@@ -36,3 +36,11 @@ test("a client that logged in is removed from the count, once", () => {
   crowd(preAuth, "route", 1);
   expect([known, other].some(({ isClosed }) => isClosed)).toBe(false);
 });
+
+test("a flood over thousands of routes closes one client for each, without a search through them", () => {
+  const preAuth = new PreAuthLimit<Client>(8_192);
+  const routes = Array.from({ length: 8_000 }, (_, index) => `route ${index}`);
+  // A search for each took ten seconds in all.
+  for (let rounds = 0; rounds < 8; rounds += 1) for (const route of routes) preAuth.add(route, new Client());
+  expect(preAuth.size).toBe(8_192);
+}, 5_000);

@@ -54,6 +54,11 @@ export class ClientSocket extends SocketStream implements ClientStream {
     return this.#tlsAtMs ?? this.readAtMs;
   }
 
+  /** Whether the descriptor is closed. */
+  get isClosed(): boolean {
+    return this.fd === -1;
+  }
+
   get canStartTls(): boolean {
     return this.#policy.certificates !== null;
   }
