@@ -114,9 +114,8 @@ function stampOf(withTools) {
 
 /** Whether npm's record matches the lock file, as after an `npm install` by hand. */
 function matchesLockFile(withTools) {
-  const noted = readIfThere(notedFile);
-  if (noted === undefined) return false;
-  const installed = JSON.parse(noted).packages;
+  const installed = notedPackages();
+  if (installed === undefined) return false;
   const wanted = JSON.parse(readFileSync(join(checkoutDir, "package-lock.json"), "utf8")).packages;
   return Object.entries(wanted).every(([path, { version, dev, optional, os, cpu, libc }]) => {
     if (path === "" || (dev === true && !withTools)) return true;
@@ -130,6 +129,16 @@ function matchesLockFile(withTools) {
   });
 }
 
+/** The packages of npm's record; undefined without one, or when a power cut has left an empty file. */
+function notedPackages() {
+  try {
+    return JSON.parse(readIfThere(notedFile) ?? "").packages;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 async function install(isAsked) {
   // Another start may have installed everything while this one waited for the lock.
   if (isInstalled(isAsked)) return;
@@ -139,12 +148,14 @@ async function install(isAsked) {
   const startedMs = Date.now();
   // A killed npm leaves half of a package, so an unfinished folder is removed. A whole folder is only updated, because
   // a Pilvi may be running from it.
-  const isWhole = existsSync(notedFile) && readIfThere(stampFile) !== UNFINISHED;
+  const isWhole = notedPackages() !== undefined && readIfThere(stampFile) !== UNFINISHED;
   if (!isWhole) rmSync(modulesDir, { recursive: true, force: true });
   mkdirSync(modulesDir, { recursive: true });
   writeFileSync(stampFile, UNFINISHED);
   // Not `npm ci`: it refuses a lock file that was written where the registry lacks the packages for other platforms.
   await npm(["install", withTools ? "--include=dev" : "--omit=dev", "--include=optional"]);
+  // A power cut must not leave the stamp without the packages.
+  spawnSync("sync", ["--file-system", modulesDir]);
   writeFileSync(stampFile, stampOf(withTools));
   process.stderr.write(`done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
 }
