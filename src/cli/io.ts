@@ -34,9 +34,9 @@ export interface Io {
   errColumns: number;
   /** The width of the terminal that shows stdout; infinite for a file or a pipe. */
   outColumns: number;
-  /** Asks on stderr; the answer is empty when the input ends. */
-  ask(question: string): Promise<string>;
-  /** Asks like `ask` at a terminal, which does not show the answer. */
+  /** Asks on stderr; the answer is null when the input ends. */
+  ask(question: string): Promise<string | null>;
+  /** Asks at a terminal, which does not show the answer; it is empty when the input ends. */
   askHidden(question: string): Promise<string>;
   /** Reads the input to its end. @throws CommandError when it is no text. */
   readInput(): Promise<string>;
@@ -92,11 +92,11 @@ function printableLines(text: string): string {
   return printable(text.replaceAll("\r\n", "\n"));
 }
 
-async function ask(question: string): Promise<string> {
+async function ask(question: string): Promise<string | null> {
   // Without `terminal` the line discipline of the terminal stays in force, so that Ctrl-C ends the program as usual.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  const end = new Promise<string>((resolve) => {
-    lines.once("close", () => resolve(""));
+  const end = new Promise<null>((resolve) => {
+    lines.once("close", () => resolve(null));
   });
   try {
     return await Promise.race([lines.question(question), end]);

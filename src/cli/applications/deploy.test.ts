@@ -93,8 +93,10 @@ test("init creates an application named after the folder, links it, and has git 
 
 test("init takes an application that exists, and asks about a name that nobody gave", async () => {
   const url = serve({ "GET /applications": list(application), [`GET ${applicationPath}`]: one(application) });
-  const no = fakeIo({ folder: folder.path, isInputTerminal: true, ask: async () => "n" });
-  expect((await failureOf(runCommand(no, url, "init")))?.text).toStartWith("Nothing was linked.");
+  for (const answer of ["n", null]) {
+    const io = fakeIo({ folder: folder.path, isInputTerminal: true, ask: async () => answer });
+    expect((await failureOf(runCommand(io, url, "init")))?.text).toStartWith("Nothing was linked.");
+  }
   await runCommand(fakeIo({ folder: folder.path }), url, "init", "Web shop");
   expect(requests).not.toContain("POST /applications");
 });

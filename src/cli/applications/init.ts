@@ -128,7 +128,7 @@ async function applicationNamed(client: PilviClient, name: string): Promise<Appl
 async function confirmName({ io }: Session, name: string, exists: boolean): Promise<void> {
   const what = exists ? `the application ${name}, which exists` : `a new application ${name}`;
   const answer = await io.ask(`Link ${io.folder} to ${what}? [Y/n] `);
-  if (/^(y(es)?)?$/i.test(answer.trim())) return;
+  if (answer !== null && /^(y(es)?)?$/i.test(answer.trim())) return;
   throw new CommandError("Nothing was linked. Choose a name with: pilvi init NAME");
 }
 

@@ -114,7 +114,7 @@ async function remove(
   if (options.yes !== true) {
     if (!io.isInputTerminal) throw new CommandError("Say --yes to delete without a question.", 2);
     const answer = await io.ask(`Delete the key ${name.text}? Type yes: `);
-    if (answer.trim() !== "yes") throw new CommandError("Nothing was deleted.");
+    if (answer?.trim() !== "yes") throw new CommandError("Nothing was deleted.");
   }
   await keys.delete(name, wakeOf(options));
   io.err(`The key ${name.text} is deleted.\n`);

@@ -64,7 +64,7 @@ function addRemove(group: Command, session: Session): void {
     const client = await session.client();
     const { id, attributes } = await findMember(client, emailOrId);
     const answer = options.yes === true ? "y" : await io.ask(`Remove ${attributes.email}? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Nobody was removed.");
+    if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new CommandError("Nobody was removed.");
     await client.members.delete(id);
     io.out(`Removed ${attributes.email}.\n`);
   });

@@ -88,5 +88,5 @@ export async function deleteOne<Document extends SingleDocument<Named>>(
 /** Asks whether to delete something. @throws CommandError when nothing is to be deleted. */
 export async function confirm(io: Io, title: string): Promise<void> {
   const answer = await io.ask(`Delete ${title} with everything in it? [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("Nothing was deleted.");
+  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new CommandError("Nothing was deleted.");
 }
