@@ -8,10 +8,10 @@ const [MAX_COMMAND, MAX_VARIABLES_TEXT] = [8_192, 256 * 1024];
 /** The most variables: the 500 of a customer's, and those of Pilvi, of frameworks and of all that is attached. */
 export const MAX_VARIABLES = 640;
 
-/** A path inside a release, without a step out of it. */
+/** A path inside a release, without a step out of it. The root directory is in it twice for builds of Next.js. */
 const innerPath = z
   .string()
-  .check(z.maxLength(255), z.regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9._@+-][A-Za-z0-9._@+/ -]*$/));
+  .check(z.maxLength(1_024), z.regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9._@+-][A-Za-z0-9._@+/ -]*$/));
 
 const major = z.string().check(z.regex(/^\d{1,3}$/));
 

@@ -17,5 +17,8 @@ export const ETC_FILES = [
   "services",
 ];
 
-/** The folders of `/etc` that programs read: certificates, and names of programs and libraries. */
-export const ETC_FOLDERS = ["alternatives", "ld.so.conf.d", "pki", "ssl"];
+/**
+ * The folders of `/etc` that programs read: certificates, and names of programs and libraries. On Arch Linux the
+ * certificates of `ssl` are links into `ca-certificates`.
+ */
+export const ETC_FOLDERS = ["alternatives", "ca-certificates", "ld.so.conf.d", "pki", "ssl"];

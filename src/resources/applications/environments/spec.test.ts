@@ -1,5 +1,6 @@
 // The runtimes that builds, commands and processes of a plan get, with the folders that frameworks write to.
 import { expect, test } from "bun:test";
+import { runtimeSchema } from "../../../contracts/application.ts";
 import type { Plan, PlannedRuntime } from "../../../contracts/plan.ts";
 import { planOf } from "../../../plan/plan.ts";
 import { NO_SETTINGS, sourceOf } from "../../../plan/test-source.ts";
@@ -81,4 +82,10 @@ test("Next.js can add to its caches and its prerendered pages, also in a monorep
   expect(runtimeOfWorker(member, "next start")).toMatchObject(
     nextFolders("apps/web/.next", "apps/web/.next/standalone/apps/web/.next"),
   );
+});
+
+test("the host takes the folders of Next.js also below the longest root directory", async () => {
+  const rootDirectory = `packages/${"a".repeat(246)}`;
+  const runtime = commandRuntime({ ...(await made(NEXT)), rootDirectory });
+  expect(runtimeSchema.parse(runtime)).toEqual(runtime);
 });
