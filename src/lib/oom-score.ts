@@ -9,7 +9,10 @@ import { codeOf } from "./errors.ts";
  */
 export const CUSTOMER_OOM_SCORE = 500;
 
-/** The score of processes on data that is deleted after a look at it: they go before all others. */
+/**
+ * The score of processes by whose end nobody loses data, such as a look at a copy, or the git of a push, which is pushed
+ * again: they go before all others.
+ */
 export const THROW_AWAY_OOM_SCORE = 1000;
 
 /** The score of Pilvi's own processes and of its store: no customer is served without them. */

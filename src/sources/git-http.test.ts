@@ -142,7 +142,9 @@ describe("a push", () => {
       },
     });
     const work = await developer(folder.path);
-    expect((await tryGit(work, "push", server.url, "main")).code).not.toBe(0);
+    const { code, stderr } = await tryGit(work, "push", server.url, "main");
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("remote: This token may not push.");
     mayGoOn = true;
     await git(work, "push", server.url, "main");
     mayGoOn = false;

@@ -3,10 +3,12 @@ import { failpoint } from "../lib/failpoint.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { SourceRefusal } from "./faults.ts";
 import { GitProcess } from "./git.ts";
+import { channelPacket, CHANNELS, packetOf } from "./packets.ts";
 import { withProgress } from "./push-progress.ts";
 import { PushRecord } from "./push-records.ts";
 import { reportPush, type PushedBranch } from "./push-reports.ts";
 import type { Repository } from "./repository.ts";
+import { bodyOf, isPacked } from "./request-body.ts";
 import { streamOf } from "./streams.ts";
 
 export interface GitHttpOptions {
@@ -66,14 +68,16 @@ export async function serveGit(
   const pushed = record === null ? null : afterPush(repository, run, record, { ...options, followed });
   // A client that has gone asks for no texts, and then nobody else waits for them.
   pushed?.catch(() => {});
-  void feed(run, isChange ? admitted(request, options) : (request.body ?? []));
   const reader = new ByteReader(run.child.stdout, Infinity);
   const head = await headOf(reader);
   if (head === null) {
     run.kill();
     return plain({ status: 500, text: "The repository could not be served." });
   }
-  const parts = endingWith(run, reader.pieces(Infinity));
+  const body = bodyOf(request, isPush);
+  // Git has begun its answer, so that a refusal can be the end of it.
+  const refusals = feed(run, isChange ? admitted(body, options) : body);
+  const parts = withRefusal(endingWith(run, reader.pieces(Infinity)), refusals, isPush);
   if (pushed === null) return new Response(streamOf(parts), head);
   return new Response(streamOf(withProgress(parts, () => textsOf(pushed))), head);
 }
@@ -133,10 +137,10 @@ function variablesOf(
     QUERY_STRING: request.method === "GET" ? `service=${service}` : "",
     REMOTE_USER: options.user.replaceAll(/[^\w.@-]/g, "_"),
     CONTENT_TYPE: header("content-type").slice(0, 200),
-    HTTP_CONTENT_ENCODING: header("content-encoding") === "gzip" ? "gzip" : "",
-    ...(header("content-length") !== "" && {
-      CONTENT_LENGTH: header("content-length").replaceAll(/\D/g, ""),
-    }),
+    ...(header("content-length") !== "" &&
+      !isPacked(request) && {
+        CONTENT_LENGTH: header("content-length").replaceAll(/\D/g, ""),
+      }),
     ...(/^[\w=:]{1,100}$/.test(header("git-protocol")) && { GIT_PROTOCOL: header("git-protocol") }),
   };
 }
@@ -166,7 +170,7 @@ function settingsOf({ limits }: Repository, options: GitHttpOptions): Record<str
  * @throws SourceRefusal
  */
 async function* admitted(
-  { body }: Request,
+  body: AsyncIterable<Uint8Array>,
   { mayGoOn = () => Promise.resolve(true) }: GitHttpOptions,
 ): AsyncGenerator<Uint8Array> {
   let last = new Uint8Array();
@@ -175,7 +179,7 @@ async function* admitted(
     if (!(await mayGoOn())) throw new SourceRefusal(FORBIDDEN.text);
     askedAt = performance.now();
   };
-  for await (const part of body ?? []) {
+  for await (const part of body) {
     if (performance.now() - askedAt > ASK_MS) await ask();
     const whole = Buffer.concat([last, part]);
     yield whole.subarray(0, -1);
@@ -185,8 +189,21 @@ async function* admitted(
   yield last;
 }
 
-/** Gives git the body of the request as fast as git takes it. */
-async function feed(run: GitProcess, body: AsyncIterable<Uint8Array> | Uint8Array[]): Promise<void> {
+/**
+ * Gives git the body of the request as fast as git takes it.
+ * @returns a list that gets the refusal of the body, once git is ended for it.
+ */
+function feed(run: GitProcess, body: AsyncIterable<Uint8Array>): readonly SourceRefusal[] {
+  const refusals: SourceRefusal[] = [];
+  void feedAll(run, body, (refusal) => refusals.push(refusal));
+  return refusals;
+}
+
+async function feedAll(
+  run: GitProcess,
+  body: AsyncIterable<Uint8Array>,
+  refused: (refusal: SourceRefusal) => void,
+): Promise<void> {
   const { stdin } = run.child;
   try {
     for await (const part of body) {
@@ -194,11 +211,29 @@ async function feed(run: GitProcess, body: AsyncIterable<Uint8Array> | Uint8Arra
       await stdin.flush();
     }
   } catch (error) {
-    if (error instanceof SourceRefusal) run.kill();
-    // Git has ended, or the client has gone: the answer says which.
+    // Any other error says that git has ended, or that the client has gone: the answer says which.
+    if (error instanceof SourceRefusal) {
+      refused(error);
+      run.kill();
+    }
   } finally {
     await Promise.resolve(stdin.end()).catch(() => {});
   }
+}
+
+/** What git has answered, and why it was ended, which its client shows. */
+async function* withRefusal(
+  parts: AsyncIterable<Uint8Array>,
+  refusals: readonly SourceRefusal[],
+  isPush: boolean,
+): AsyncGenerator<Uint8Array> {
+  yield* parts;
+  const [refusal] = refusals;
+  if (refusal === undefined) return;
+  const { message } = refusal;
+  yield isPush
+    ? channelPacket(CHANNELS.fault, Buffer.from(`${message}\n`))
+    : packetOf(Buffer.from(`ERR ${message}`));
 }
 
 /** The header of CGI: lines until an empty line. Null when there is none. */

@@ -1,7 +1,8 @@
 // The git of the machine that is found or refused, and the messages of git.
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { THROW_AWAY_OOM_SCORE } from "../lib/oom-score.ts";
 import { findGit, withoutCredentials } from "./git.ts";
 import { testFolder } from "./test-support.ts";
 
@@ -15,6 +16,31 @@ test("a git that is too old is named with its version", () => {
   writeFileSync(path, "#!/bin/sh\necho git version 2.30.2\n", { mode: 0o755 });
   expect(() => findGit([path], null)).toThrow(`need git 2.37 or newer, and ${path} is 2.30.2.`);
 });
+
+/** The scores of git and of a child that it starts, as a program with that beginning runs it. */
+async function oomScores(beginning: string): Promise<string> {
+  using folder = testFolder();
+  chmodSync(folder.path, 0o755);
+  const path = join(folder.path, "git");
+  writeFileSync(path, "#!/bin/sh\ncat /proc/$$/oom_score_adj /proc/self/oom_score_adj\n", { mode: 0o755 });
+  const code = `
+    import { gitOutput } from ${JSON.stringify(join(import.meta.dir, "git.ts"))};
+    ${beginning}
+    const options = { repository: "/", deadlineMs: 60_000, what: "The scores could not be read" };
+    console.write(await gitOutput({ path: ${JSON.stringify(path)} }, [], options));
+  `;
+  const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
+  return await child.stdout.text();
+}
+
+const GIVE_UP_ROOT = "process.setgroups([]); process.setgid(30000); process.setuid(30000);";
+
+test.each(process.getuid?.() === 0 ? ["", GIVE_UP_ROOT] : [""])(
+  "git and all that it starts are the first to end when the machine has no memory left: %p",
+  async (beginning) => {
+    expect(await oomScores(beginning)).toBe(`${THROW_AWAY_OOM_SCORE}\n`.repeat(2));
+  },
+);
 
 test.each([
   [

@@ -1,6 +1,7 @@
 // Runs git: the machine's, in a clean environment, with a deadline, and in a process group that ends as a whole.
 import { existsSync } from "node:fs";
 import { Refusal } from "../lib/errors.ts";
+import { THROW_AWAY_OOM_SCORE } from "../lib/oom-score.ts";
 import { redactor } from "../lib/redaction.ts";
 import { MAX_MESSAGE_BYTES } from "./bounds.ts";
 import { SourceRefusal, shown } from "./faults.ts";
@@ -123,6 +124,9 @@ export interface GitOptions {
 
 const PRLIMIT = "/usr/bin/prlimit";
 
+/** Gives git its score before it begins: a process that has given up root may not change a child that just starts. */
+const CHOOM = "/usr/bin/choom";
+
 /** A delta can ask for any amount of memory; honest repositories need far less. */
 const MAX_MEMORY_BYTES = 3 * 2 ** 30;
 
@@ -138,16 +142,8 @@ export class GitProcess {
 
   constructor(git: GitProgram, args: readonly string[], options: GitOptions) {
     this.#options = options;
-    const { maxFileBytes, deadlineMs, signal, secrets = [] } = options;
-    const limits = existsSync(PRLIMIT)
-      ? [
-          PRLIMIT,
-          "--core=0",
-          `--as=${MAX_MEMORY_BYTES}`,
-          ...(maxFileBytes === undefined ? [] : [`--fsize=${maxFileBytes}`]),
-        ]
-      : [];
-    this.child = Bun.spawn([...limits, ...(git.prefix ?? []), git.path, ...args], {
+    const { deadlineMs, signal, secrets = [] } = options;
+    this.child = Bun.spawn([...limitPrefix(options), ...(git.prefix ?? []), git.path, ...args], {
       cwd: options.repository,
       env: environmentOf(options),
       stdio: ["pipe", "pipe", "pipe", ...(options.lock === undefined ? [] : [options.lock])],
@@ -206,6 +202,14 @@ export class GitProcess {
     if (this.child.signalCode === "SIGXFSZ") return "it is too large.";
     return explain(messages) ?? lastWords(messages);
   }
+}
+
+/** The programs before git that bound it, where the machine has them. */
+function limitPrefix({ maxFileBytes }: GitOptions): string[] {
+  const score = existsSync(CHOOM) ? [CHOOM, "-n", String(THROW_AWAY_OOM_SCORE), "--"] : [];
+  if (!existsSync(PRLIMIT)) return score;
+  const fileSize = maxFileBytes === undefined ? [] : [`--fsize=${maxFileBytes}`];
+  return [...score, PRLIMIT, "--core=0", `--as=${MAX_MEMORY_BYTES}`, ...fileSize];
 }
 
 interface OutputOptions {

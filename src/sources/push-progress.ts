@@ -1,11 +1,6 @@
 // Adds lines to the answer to a push, which git shows as `remote: …` while the person waits.
 import { ByteReader } from "./byte-reader.ts";
-
-/** The last packet of an answer. */
-const FLUSH = "0000";
-
-/** The channel of texts for people; 1 is the answer itself, 3 a fatal error. */
-const PROGRESS = 2;
+import { channelPacket, CHANNELS, FLUSH, packetLength } from "./packets.ts";
 
 /** The longest text of a packet. */
 const MAX_TEXT = 60_000;
@@ -34,7 +29,7 @@ export async function* withProgress(
       return;
     }
     yield head;
-    const length = /^[\da-f]{4}$/.test(text) ? Number.parseInt(text, 16) - head.length : Number.NaN;
+    const length = packetLength(text) - head.length;
     if (!(length > 0)) break;
     const body = await reader.read(length);
     yield body;
@@ -52,12 +47,8 @@ async function* packetsOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> 
   for await (const text of texts) {
     const bytes = Buffer.from(text);
     // An empty packet shows nothing, and keeps the connection from counting as idle.
-    if (bytes.length === 0) yield packetOf(bytes);
-    for (let at = 0; at < bytes.length; at += MAX_TEXT) yield packetOf(bytes.subarray(at, at + MAX_TEXT));
+    if (bytes.length === 0) yield channelPacket(CHANNELS.progress, bytes);
+    for (let at = 0; at < bytes.length; at += MAX_TEXT)
+      yield channelPacket(CHANNELS.progress, bytes.subarray(at, at + MAX_TEXT));
   }
-}
-
-function packetOf(text: Buffer): Buffer {
-  const length = (4 + 1 + text.length).toString(16).padStart(4, "0");
-  return Buffer.concat([Buffer.from(length), Buffer.from([PROGRESS]), text]);
 }
