@@ -7,6 +7,9 @@ const BLOCK = 512;
 /** Bytes of the extended header of an entry; real headers hold a path or two. */
 const MAX_EXTENSION = 64 << 10;
 
+/** Extended headers before one entry: one of each kind. No bound of entries counts them. */
+const MAX_EXTENSIONS = 4;
+
 /** An entry of an archive. Its content is to be read before the next entry. */
 export interface TarEntry {
   /** As the archive has it, without any check. */
@@ -39,13 +42,16 @@ interface Header {
  * @throws SourceRefusal when it is malformed, cut off, or has a device or the like.
  */
 export async function* tarEntries(reader: ByteReader): AsyncGenerator<TarEntry> {
-  let extension: Extension = {};
+  let [extension, extensions]: [Extension, number] = [{}, 0];
   for (;;) {
     const block = await reader.read(BLOCK);
     if (block.length < BLOCK) throw cutOff();
     if (block.every((byte) => byte === 0)) return;
     const header = headerOf(block);
     if ("xgLK".includes(header.type)) {
+      extensions += 1;
+      if (extensions > MAX_EXTENSIONS)
+        throw new SourceRefusal("The archive is damaged: it has too many headers before an entry.");
       Object.assign(extension, await extensionOf(reader, header));
       continue;
     }
@@ -63,7 +69,7 @@ export async function* tarEntries(reader: ByteReader): AsyncGenerator<TarEntry> 
       content: () => body.pieces(),
     };
     await body.skip();
-    extension = {};
+    [extension, extensions] = [{}, 0];
   }
 }
 
