@@ -179,6 +179,12 @@ export class Folder {
       .map(([name, content]) => [name, new TextDecoder().decode(content)]);
   }
 
+  /** The id of the content of a regular file, of whatever size; undefined when there is none. */
+  objectOf(name: string): string | undefined {
+    const entry = this.#kinds.get(name);
+    return entry?.kind === "file" ? entry.object : undefined;
+  }
+
   /** The text of a lock file; empty without a readable one. */
   lockText(name: (typeof LOCKS)[number]): string {
     return new TextDecoder().decode(this.#texts.get(name));

@@ -160,6 +160,14 @@ describe("a hostile source", () => {
     expect(linked.install.commands[0]).toEndWith(" pnpm@10");
   });
 
+  test("a lock file of Python larger than other files has a plan", async () => {
+    const files = { "main.py": "", Procfile: "web: python main.py\n", "pyproject.toml": "" };
+    for (const lock of ["uv.lock", "poetry.lock", "Pipfile.lock"]) {
+      const made = await makePlan({ ...files, [lock]: "#".repeat(SOURCE_BOUNDS.file + 100_000) });
+      expect(made.install.origin).toBe(lock);
+    }
+  });
+
   test("a link in the place of a file is a fault", async () => {
     const source = sourceOf(server, ["package.json"]);
     expect(await messageOf(planOf(source, NO_SETTINGS, AVAILABLE))).toBe(

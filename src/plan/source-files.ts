@@ -19,6 +19,8 @@ export interface SourceEntry {
   kind: "file" | "link" | "submodule";
   /** The size of a file; 0 for all else. */
   bytes: number;
+  /** The id of its content, such as git's own: files with the same id have the same content. */
+  object: string;
 }
 
 /** The files of a source. */

@@ -1,4 +1,5 @@
 // A source whose files are given as texts.
+import { sha256Hex } from "../lib/secrets.ts";
 import type { SourceEntry, SourceFiles } from "./source-files.ts";
 import type { PlanSettings } from "./settings.ts";
 
@@ -30,9 +31,14 @@ export function sourceOf(
     ]),
   );
   const entries: SourceEntry[] = [
-    ...[...contents].map(([path, { length: bytes }]) => ({ path, kind: "file" as const, bytes })),
-    ...links.map((path) => ({ path, kind: "link" as const, bytes: 0 })),
-    ...submodules.map((path) => ({ path, kind: "submodule" as const, bytes: 0 })),
+    ...[...contents].map(([path, content]) => ({
+      path,
+      kind: "file" as const,
+      bytes: content.length,
+      object: sha256Hex(content),
+    })),
+    ...links.map((path) => ({ path, kind: "link" as const, bytes: 0, object: "" })),
+    ...submodules.map((path) => ({ path, kind: "submodule" as const, bytes: 0, object: "" })),
   ];
   return {
     entries,

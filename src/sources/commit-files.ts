@@ -13,10 +13,6 @@ const MAX_READ_BYTES = 24 << 20;
 
 const [MAX_LINKS, MAX_LINK_BYTES] = [5_000, 4_096];
 
-interface Entry extends SourceEntry {
-  object: string;
-}
-
 const KINDS: Record<string, SourceEntry["kind"]> = {
   "120000": "link",
   "160000": "submodule",
@@ -24,11 +20,11 @@ const KINDS: Record<string, SourceEntry["kind"]> = {
 
 /** The files of one commit. */
 export class CommitFiles implements SourceFiles {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly SourceEntry[];
   readonly #git: GitProgram;
   readonly #options: GitOptions;
 
-  constructor(entries: readonly Entry[], git: GitProgram, options: GitOptions) {
+  constructor(entries: readonly SourceEntry[], git: GitProgram, options: GitOptions) {
     this.entries = entries;
     this.#git = git;
     this.#options = options;
@@ -60,7 +56,7 @@ export class CommitFiles implements SourceFiles {
   }
 
   /** Asks by object, since a path may have any character in it. */
-  async #contents(entries: readonly Entry[]): Promise<Uint8Array[]> {
+  async #contents(entries: readonly SourceEntry[]): Promise<Uint8Array[]> {
     if (entries.length === 0) return [];
     const most = entries.reduce((sum, { bytes }) => sum + bytes + 100, 0);
     if (most > MAX_READ_BYTES) throw new SourceRefusal("The files to read are too large together.");
@@ -97,13 +93,13 @@ export async function readCommitFiles(
 }
 
 /** `MODE TYPE OBJECT SIZE\tPATH`. */
-function entryOf(line: string): Entry {
+function entryOf(line: string): SourceEntry {
   const tab = line.indexOf("\t");
   const [mode = "", , object = "", size = ""] = line.slice(0, tab).split(/ +/);
   return { path: line.slice(tab + 1), kind: KINDS[mode] ?? "file", object, bytes: Number(size) || 0 };
 }
 
-function checkSizes(entries: readonly Entry[], limits: SourceLimits): void {
+function checkSizes(entries: readonly SourceEntry[], limits: SourceLimits): void {
   let sum = 0;
   for (const { path, bytes } of entries) {
     checkPathBounds(path, limits);

@@ -1,6 +1,34 @@
-// Which requirements are the same packages each time.
+// Which requirements are the same packages each time, and what a kept virtual environment is found by.
 import { expect, test } from "bun:test";
-import { isPinned } from "./python-venv.ts";
+import { Folder } from "../folder.ts";
+import { SOURCE_BOUNDS } from "../source-files.ts";
+import { sourceOf } from "../test-source.ts";
+import { isPinned, withVenv } from "./python-venv.ts";
+
+async function commandsWith(files: Record<string, string>, links: string[] = []): Promise<string[]> {
+  return withVenv(await Folder.open(sourceOf(files, links), ""), "3.11.2", ["install"]);
+}
+
+test.each(["uv.lock", "poetry.lock", "Pipfile.lock"])(
+  "each %s has packages of its own, however large it is",
+  async (lock) => {
+    const large = "#".repeat(SOURCE_BOUNDS.lock + 1);
+    const kept = [];
+    for (const text of ["flask 3.0.3", "flask 3.1.0", `${large}a`, `${large}b`]) {
+      const [place = "", ...rest] = await commandsWith({ [lock]: text });
+      // The packages are kept, so they are installed before.
+      expect(rest.indexOf("install")).toBe(1);
+      expect(await commandsWith({ [lock]: text })).toEqual([place, ...rest]);
+      kept.push(place);
+    }
+    expect(new Set(kept).size).toBe(kept.length);
+  },
+);
+
+test("a lock file that is a link keeps no packages", async () => {
+  const commands = await commandsWith({}, ["uv.lock"]);
+  expect(commands.at(-1)).toBe("install");
+});
 
 test.each([
   "Flask==3.0.3\ngunicorn==23.0.0\n",

@@ -14,13 +14,13 @@ const KEY_LENGTH = 16;
  * It is kept for one folder, since the programs in it name that folder.
  */
 export function withVenv(folder: Folder, pythonVersion: string | null, install: readonly string[]): string[] {
-  const names = lockedFiles(folder);
-  const key = keyOf([pythonVersion, ...names.map((name) => folder.text(name) ?? ""), ...install]);
+  const locked = lockedContents(folder);
+  const key = locked === null ? keyOf([pythonVersion]) : keyOf([pythonVersion, ...locked, ...install]);
   const begin = [
-    `kept="$XDG_CACHE_HOME/venv$PWD/${names.length === 0 ? keyOf([pythonVersion]) : key}"`,
+    `kept="$XDG_CACHE_HOME/venv$PWD/${key}"`,
     'test -x .venv/bin/python || cp -a "$kept" .venv 2>/dev/null || python3 -m venv .venv',
   ];
-  return names.length === 0 ? [...begin, KEEP, ...install] : [...begin, ...install, KEEP];
+  return locked === null ? [...begin, KEEP, ...install] : [...begin, ...install, KEEP];
 }
 
 /**
@@ -30,11 +30,17 @@ export function withVenv(folder: Folder, pythonVersion: string | null, install: 
 const KEEP =
   'test -e "$kept" || (rm -rf "$XDG_CACHE_HOME/venv" && mkdir -p "${kept%/*}" && cp -a .venv "$kept.new" && mv "$kept.new" "$kept") || true';
 
-/** The files that determine all packages; none when nothing does. */
-function lockedFiles(folder: Folder): string[] {
+/** The contents of the files that determine all packages, or the id of a content; null when nothing does. */
+function lockedContents(folder: Folder): string[] | null {
   const lock = folder.firstOf(...LOCKS);
-  if (lock !== undefined) return [lock, "pyproject.toml", "Pipfile"];
-  return isPinned(folder.text("requirements.txt") ?? "") ? ["requirements.txt"] : [];
+  if (lock === undefined) {
+    const requirements = folder.text("requirements.txt") ?? "";
+    return isPinned(requirements) ? [requirements] : null;
+  }
+  // What a link leads to may change without it.
+  const object = folder.objectOf(lock);
+  if (object === undefined) return null;
+  return [object, folder.text("pyproject.toml") ?? "", folder.text("Pipfile") ?? ""];
 }
 
 /** Whether a file of requirements has nothing but packages with their versions. */
