@@ -8,6 +8,10 @@ export class Places {
     this.#free = count;
   }
 
+  get hasFree(): boolean {
+    return this.#free > 0;
+  }
+
   /** Waits for a place; the returned function frees it. @throws the reason of the signal when that is aborted first. */
   async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();

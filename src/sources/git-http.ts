@@ -272,8 +272,12 @@ async function afterPush(
   record: PushRecord,
   { onPush, followed }: Pick<GitHttpOptions, "onPush"> & { followed: readonly string[] },
 ): Promise<AsyncIterable<string>> {
-  const endPush = repository.beginPush();
+  const endPush = repository.pushes.begin();
   await run.child.exited;
+  // A git that was killed alone leaves children behind.
+  if (run.child.signalCode !== null) run.kill();
+  // All that git has started holds the pipe of its messages, and may make locks, until it has ended.
+  await run.messages;
   await endPush();
   await failpoint("push.received");
   return (await reportPush(repository, record, onPush, followed)) ?? noTexts();

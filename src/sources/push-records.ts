@@ -29,6 +29,9 @@ const noteSchema = z.strictObject({
   before: z.array(z.strictObject({ name: z.string(), hash: z.string() })),
 });
 
+/** The paths of the notes that this process works on. */
+const held = new Set<string>();
+
 /** The note of a push, which this process alone works on. */
 export class PushRecord {
   /** A UUIDv7 of the moment before the push: such ids sort by time. */
@@ -44,6 +47,7 @@ export class PushRecord {
     this.before = before;
     this.fd = fd;
     this.#path = path;
+    held.add(path);
   }
 
   /** Resolves when the note is on the disk. @param branches reads the present branches. */
@@ -92,15 +96,32 @@ export class PushRecord {
     return "none";
   }
 
+  /** Whether a git that an earlier process has started may still be at work on a push. */
+  static async isHeldElsewhere(repository: string): Promise<boolean> {
+    const paths = (await PushRecord.names(repository)).map((name) => join(repository, FOLDER, name));
+    return paths.some((path) => !held.has(path) && isLocked(path));
+  }
+
   /** Deletes the note: all that the push changed was reported. */
   end(): void {
     rmSync(this.#path, { force: true });
-    closeSync(this.fd);
+    this.leave();
   }
 
   /** Leaves the note for a later report. */
   leave(): void {
+    held.delete(this.#path);
     closeSync(this.fd);
+  }
+}
+
+function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const fd = openSync(path, "r");
+  try {
+    return !tryLock(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -42,7 +42,8 @@ export async function reportPush<T>(
 }
 
 /**
- * Reports the pushes of which nobody knows whether they were reported, since this process or an earlier one ended first.
+ * Reports the pushes of which nobody knows whether they were reported, since this process or an earlier one ended first,
+ * and removes the locks that those left.
  * @param report gets the branches of each push, and the UUID that says when it began.
  * @param followed reads the names of branches that are reported however many there are.
  * @returns false while pushes go on that may be left.
@@ -59,8 +60,9 @@ export async function reportLeftPushes(
   for (const name of names) {
     const record = PushRecord.take(repository.path, name);
     if (record === "busy") isDone = false;
-    else if (record !== "none")
-      await reportPush(repository, record, async (branches) => await report(branches, record.since), also);
+    if (record === "busy" || record === "none") continue;
+    await repository.pushes.removeLocks();
+    await reportPush(repository, record, async (branches) => await report(branches, record.since), also);
   }
   return isDone;
 }

@@ -13,6 +13,7 @@ import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { fetchBranch, type FetchSource, type RemoteBranches, remoteBranches } from "./fetch.ts";
 import { type GitOptions, gitOutput, type GitProgram } from "./git.ts";
 import { checkedHash, checkRef } from "./names.ts";
+import { Pushes } from "./pushes.ts";
 import {
   type BranchTip,
   type CommitFacts,
@@ -24,6 +25,7 @@ import {
 import { RepositoryStorage } from "./storage.ts";
 import { commitArchive, type CommitText, type Upload } from "./upload.ts";
 import { dropUploads, readUploads, type StoredUpload, UPLOADS_FOLDER } from "./uploads.ts";
+import { WriteLock } from "./write-lock.ts";
 
 const [SHORT_MS, LONG_MS, FETCH_MS] = [60_000, 10 * 60_000, 5 * 60_000];
 
@@ -49,16 +51,17 @@ export class Repository {
   readonly #writing = new Places(1);
   /** The tips that pushes have made and that were reported. */
   readonly reportedTips = new ReportedTips();
+  readonly pushes: Pushes;
   readonly #storage: RepositoryStorage;
   /** Whether it was deleted with its application. */
   isRemoved = false;
-  #pushes = 0;
 
   private constructor(path: string, { git, limits = SOURCE_LIMITS }: RepositoryOptions) {
     this.path = path;
     this.git = git;
     this.limits = limits;
     this.#storage = new RepositoryStorage(path, git);
+    this.pushes = new Pushes(path, this.#storage, this.#writing);
   }
 
   /** Opens the repository, and makes it first where there is none yet; a kill leaves none that is half made. */
@@ -102,10 +105,10 @@ export class Repository {
     { signal, ...given }: Pick<Upload, "confirm"> & { signal?: AbortSignal } = {},
   ): Promise<string> {
     checkRef(ref);
-    return this.#write(async () => {
+    return this.#write(async (lock) => {
       const parent = await this.resolve(ref);
       const upload = { archive, ref, parent, text, limits: this.limits, ...given };
-      const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
+      const options = { ...this.#options(LONG_MS), lock, ...(signal !== undefined && { signal }) };
       return await commitArchive(this.git, upload, options);
     });
   }
@@ -150,8 +153,8 @@ export class Repository {
   ): Promise<string> {
     const ref = `refs/heads/${source.branch}`;
     checkRef(ref);
-    return this.#write(async () => {
-      const options = { ...this.#options(LONG_MS), ...(signal !== undefined && { signal }) };
+    return this.#write(async (lock) => {
+      const options = { ...this.#options(LONG_MS), lock, ...(signal !== undefined && { signal }) };
       const tidy = () => this.#storage.removeKilledFetch(ref);
       const endsAt = performance.now() + (source.deadlineMs ?? FETCH_MS);
       // A control plane that was killed as well has removed nothing.
@@ -171,15 +174,6 @@ export class Repository {
       const options = { ...this.#options(SHORT_MS), ...(signal !== undefined && { signal }) };
       return await remoteBranches(this.git, source, this.limits, options);
     }, signal);
-  }
-
-  /** Notes that a push has begun. @returns a function for its end, which removes what it left when it was killed. */
-  beginPush(): () => Promise<void> {
-    this.#pushes += 1;
-    return async () => {
-      this.#pushes -= 1;
-      if (this.#pushes === 0) await this.#storage.removePushed();
-    };
   }
 
   /** Resolves the name of a branch or of a commit to a hash; null without such a commit. */
@@ -206,9 +200,10 @@ export class Repository {
   dropUploads(uploads: readonly Pick<StoredUpload, "ref">[]): Promise<void> {
     return this.#writing.run(async () => {
       if (this.isRemoved || uploads.length === 0) return;
+      using lock = new WriteLock(this.path);
       await this.#storage.removeStaleLock();
       await this.#storage.removeLocksBelow(UPLOADS_FOLDER);
-      await dropUploads(this.git, uploads, this.#options(SHORT_MS));
+      await dropUploads(this.git, uploads, { ...this.#options(SHORT_MS), lock: lock.fd });
     });
   }
 
@@ -243,7 +238,9 @@ export class Repository {
   /** Deletes what neither a branch nor an upload leads to, and packs the rest. */
   collectGarbage(): Promise<void> {
     return this.#writing.run(async () => {
-      if (!this.isRemoved) await this.#storage.pack();
+      if (this.isRemoved) return;
+      using lock = new WriteLock(this.path);
+      await this.#storage.pack(lock.fd);
     });
   }
 
@@ -263,9 +260,9 @@ export class Repository {
   }
 
   /** @throws SourceTooLarge */
-  async #ensureRoom(): Promise<void> {
+  async #ensureRoom(lock: number): Promise<void> {
     if ((await this.roomBytes()) > 0) return;
-    await this.#storage.pack();
+    await this.#storage.pack(lock);
     if ((await this.roomBytes()) > 0) return;
     const most = `${Math.floor(this.limits.repositoryBytes / (1 << 20))} MiB`;
     throw new SourceTooLarge(
@@ -273,15 +270,19 @@ export class Repository {
     );
   }
 
-  /** Runs a task that adds a commit; nothing is left of a task that fails. @param signal ends the wait of a fetch. */
-  async #write<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /**
+   * Runs a task that adds a commit; nothing is left of a task that fails.
+   * @param task gets an open file for its git to inherit. @param signal ends the wait of a fetch.
+   */
+  async #write<T>(task: (lock: number) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const leave = await this.#writing.enter(signal).catch((error: unknown) => {
       throw new SourceRefusal("The repository could not be fetched: it was cancelled.", error);
     });
     try {
       if (this.isRemoved) throw new SourceRefusal("The repository was deleted with its application.");
-      await this.#ensureRoom();
-      return await this.#cleanedUp(task);
+      using lock = new WriteLock(this.path);
+      await this.#ensureRoom(lock.fd);
+      return await this.#cleanedUp(() => task(lock.fd));
     } finally {
       leave();
     }

@@ -47,13 +47,17 @@ export class RepositoryStorage {
     return packs > MAX_PACKS || objects > MAX_OBJECTS;
   }
 
-  /** Deletes what no ref leads to, and packs the rest. Nothing else may write meanwhile, but pushes. */
-  async pack(): Promise<void> {
+  /**
+   * Deletes what no ref leads to, and packs the rest. Nothing else may write meanwhile, but pushes.
+   * @param lock an open file that git inherits.
+   */
+  async pack(lock: number): Promise<void> {
     await this.removeUnfinished();
     await this.removeStaleLock();
     await gitOutput(this.#git, ["gc", "--quiet", "--prune=1.hour.ago"], {
       repository: this.#path,
       deadlineMs: PACK_MS,
+      lock,
       what: "The repository could not be packed",
     });
   }
@@ -66,10 +70,26 @@ export class RepositoryStorage {
       await rm(join(objects, name), { recursive: true, force: true });
   }
 
+  /** The locks of refs, which git holds while it writes, and the half of a file that it writes behind one. */
+  async locks(): Promise<string[]> {
+    const refs = await readdir(join(this.#path, "refs"), { recursive: true }).catch(() => []);
+    return [
+      ...refs.filter((name) => name.endsWith(".lock")).map((name) => `refs/${name}`),
+      "HEAD.lock",
+      "packed-refs.lock",
+      "packed-refs.new",
+    ];
+  }
+
+  /** Removes files of the repository, which may be absent. */
+  async removeAll(names: readonly string[]): Promise<void> {
+    for (const name of names) await rm(join(this.#path, name), { force: true });
+  }
+
   /** Removes what a killed fetch into a branch left, such as locks; only while no other one runs. */
   async removeKilledFetch(ref: string): Promise<void> {
     await this.removeUnfinished();
-    for (const name of ["HEAD", "shallow", ref]) await rm(join(this.#path, `${name}.lock`), { force: true });
+    await this.removeAll(["HEAD", "shallow", ref].map((name) => `${name}.lock`));
   }
 
   /** A git that was killed may leave the lock that each deletion of a ref takes, and that a push may have right now. */
