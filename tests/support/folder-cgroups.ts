@@ -13,7 +13,7 @@ export function folderCgroups(folder: string): CgroupBackend {
     handOnTo: noLimits,
     settings: noLimits,
     memory: noLimits,
-    cpuMs: noLimits,
+    cpu: noLimits,
     weight: noLimits,
   };
 }

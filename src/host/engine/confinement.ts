@@ -1,7 +1,7 @@
 // The limits of an engine's processes: when they come into force after a start, and after a host has found the engine.
 import { PublicError } from "../../lib/errors.ts";
 import { setOomScore } from "../../lib/oom-score.ts";
-import { confine, confineStarted, expectMove } from "../os/cgroup.ts";
+import { confine, confineStarted, dissolve, expectMove } from "../os/cgroup.ts";
 import { holdersOf } from "../os/locks.ts";
 import { DEFAULT_PORT_RANGE } from "../os/network-rules.ts";
 import { oomScoreOf } from "./engine-process.ts";
@@ -10,6 +10,8 @@ import type { Runnable, RunnerParts } from "./runner-parts.ts";
 export class Confinement {
   readonly #parts: Pick<RunnerParts, "id" | "settings" | "folder">;
   #latest: Promise<PublicError | null> = Promise.resolve(null);
+  /** Whether a group of the instance is that of an engine that this host has started or taken up. */
+  #isGroupKnown = false;
 
   constructor(parts: Pick<RunnerParts, "id" | "settings" | "folder">) {
     this.#parts = parts;
@@ -21,9 +23,14 @@ export class Confinement {
     confine(settings.cgroups, id, [pid], context.limits, { weight: engine.processorWeight });
   }
 
-  /** A customer's command is about to be started, which waits for its limits. */
-  expected({ context }: Runnable): void {
-    if (context.application !== undefined) void expectMove(this.#parts.settings.cgroups);
+  /** An engine is about to be started. */
+  async expected({ context }: Runnable): Promise<void> {
+    const { id, settings } = this.#parts;
+    // What the group of an earlier host has counted is in the readings of that host.
+    if (!this.#isGroupKnown) await dissolve(settings.cgroups, id);
+    this.#isGroupKnown = true;
+    // A customer's command waits for its limits.
+    if (context.application !== undefined) void expectMove(settings.cgroups);
   }
 
   /** Begins to limit an engine that has just been started. @returns `fault` of this start. */
@@ -42,6 +49,7 @@ export class Confinement {
   found(pid: number, runnable: Runnable): void {
     const { id, settings, folder } = this.#parts;
     const { engine, context } = runnable;
+    this.#isGroupKnown = true;
     confine(settings.cgroups, id, holdersOf(folder.lock), context.limits, this.#optionsOf(runnable));
     setOomScore(pid, oomScoreOf(engine, context));
   }

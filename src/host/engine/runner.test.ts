@@ -1,7 +1,7 @@
-// A runner: the end of an instance whose engine has left processes that do not hold its lock, and the next attempt after
-// data could not be built anew.
+// A runner: the end of an instance whose engine has left processes that do not hold its lock, the group that an earlier
+// host has left, and the next attempt after data could not be built anew.
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderCgroups } from "../../../tests/support/folder-cgroups.ts";
 import { chooseEngine } from "./context.ts";
@@ -73,16 +73,40 @@ test("an instance is stopped only once its group has no process any more", async
   expect(await stopped.stop()).toBe(false);
 });
 
-test("data that could not be built anew is built by a later start", async () => {
+/** The manifest of a replica, which gets its data from elsewhere. */
+async function replicaManifest() {
   const spec = sleepySpec("postgres", { id: ID, replicaOf: "db-1" });
-  const manifest = manifestFor(spec, await chooseEngine(hosts.settings, spec), null, () => null);
+  return manifestFor(spec, await chooseEngine(hosts.settings, spec), null, () => null);
+}
+
+/** Builds data that no engine can serve. */
+async function buildStandby(folder: string): Promise<void> {
+  mkdirSync(join(folder, "data", "pg_wal"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, "data", "standby.signal"), "");
+}
+
+test("a group that an earlier host has left counts for no engine that starts later, and that of a crash does", async () => {
+  const group = join(hosts.dataDir, "pilvi", ID);
+  const replica = runner({ build: (_origin, _engine, _context, folder) => buildStandby(folder) });
+  const runnable = await replica.choose(await replicaManifest());
+  const timeAfterStart = async () => {
+    utimesSync(group, 1, 1);
+    await (
+      await replica.start(runnable)
+    ).exited;
+    return statSync(group).mtimeMs;
+  };
+  expect(await timeAfterStart()).toBeGreaterThan(1_000);
+  expect(await timeAfterStart()).toBe(1_000);
+});
+
+test("data that could not be built anew is built by a later start", async () => {
+  const manifest = await replicaManifest();
   let isAway = false;
   const replica = runner({
     build: (_origin, _engine, _context, folder) => {
       if (isAway) return Promise.reject(new PublicError("The keeper does not answer."));
-      mkdirSync(join(folder, "data", "pg_wal"), { recursive: true, mode: 0o700 });
-      writeFileSync(join(folder, "data", "standby.signal"), "");
-      return Promise.resolve();
+      return buildStandby(folder);
     },
   });
   const runnable = await replica.choose(manifest);

@@ -113,7 +113,7 @@ export class Runner {
   async start(runnable: Runnable): Promise<EngineProcess> {
     const { folder } = this.#parts;
     const { engine, context } = runnable;
-    this.#confinement.expected(runnable);
+    await this.#confinement.expected(runnable);
     if (this.#prepared !== context || isRebuildDue(folder)) {
       this.#prepared = null;
       await giveData(folder, context.account);

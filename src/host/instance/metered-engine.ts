@@ -43,11 +43,12 @@ function seen({ id, settings, file, condition, runner }: Parts): MeteredInstance
     wakes: manifest.sleep.wakes,
     usage() {
       if (process === null || runnable === null) return null;
-      const group = usageOfGroup(settings.cgroups, id, runnable.context.limits);
-      if (group.cpuMs !== null && group.memoryBytes !== null)
-        return { cpuMs: group.cpuMs, memoryBytes: group.memoryBytes };
+      const { cpu, memoryBytes } = usageOfGroup(settings.cgroups, id, runnable.context.limits);
+      if (cpu !== null && memoryBytes !== null) return { cpuMs: cpu.ms, memoryBytes, group: cpu.group };
       const tree = usageOfTree(process.pid);
-      return tree && { cpuMs: group.cpuMs ?? tree.cpuMs, memoryBytes: group.memoryBytes ?? tree.memoryBytes };
+      if (tree === null) return null;
+      const memory = { memoryBytes: memoryBytes ?? tree.memoryBytes };
+      return cpu === null ? { ...tree, ...memory } : { cpuMs: cpu.ms, ...memory, group: cpu.group };
     },
     async ask() {
       if (!isAnswering || runnable === null) return null;

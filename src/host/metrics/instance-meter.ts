@@ -14,8 +14,11 @@ export interface MeteredInstance {
   cpus: number;
   /** How often it was woken. */
   wakes: number;
-  /** What its processes have taken so far; null when they have just ended. */
-  usage(): ProcessUsage | null;
+  /**
+   * What its processes have taken so far, with the group that counted their processor time where a group did; null when
+   * they have just ended.
+   */
+  usage(): (ProcessUsage & { group?: number }) | null;
   /** Asks the engine; null while it takes no connections, or when it has no figures. @throws when it does not answer. */
   ask(): Promise<EngineReading | null>;
 }
@@ -33,7 +36,8 @@ export class InstanceMeter {
   #taken = nothing();
   /** The last sight of the instance, from which its time awake counts. */
   #seen: { atMs: number; isAwake: boolean } | null = null;
-  #cpu: { pid: number; ms: number } | null = null;
+  /** The latest count of processor time, and what it is the count of. */
+  #cpu: { of: string; ms: number } | null = null;
   #wakes: number | null = null;
   #counted: (CountedInstance & { isFormer?: true }) | null;
   #answers: Answers = {};
@@ -70,11 +74,12 @@ export class InstanceMeter {
   sample({ process, usage }: MeteredInstance): void {
     const used = process === null ? null : usage();
     if (process === null || used === null) return;
-    const { pid, wasFound } = process;
-    const known = this.#cpu?.pid === pid ? this.#cpu.ms : wasFound ? used.cpuMs : 0;
+    // A group stays when its engine crashes, and counts on.
+    const of = used.group === undefined ? `process ${process.pid}` : `group ${used.group}`;
+    const known = this.#cpu?.of === of ? this.#cpu.ms : process.wasFound ? used.cpuMs : 0;
     this.#taken.cpuMs += Math.max(0, used.cpuMs - known);
     this.#taken.memorySum += used.memoryBytes;
-    this.#cpu = { pid, ms: used.cpuMs };
+    this.#cpu = { of, ms: used.cpuMs };
   }
 
   /** Asks the engine once for all callers. Never rejects. */

@@ -1,5 +1,5 @@
 // Finds the cgroups of this machine, and knows how limits are written there in version 1 and 2.
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../../lib/errors.ts";
 import { readIfPresent } from "../../lib/files.ts";
@@ -42,10 +42,18 @@ export interface CgroupBackend {
   settings(name: string, limits: GroupLimits): FileValue[];
   /** The memory files of a group. */
   memory(name: string): MemoryFiles;
-  /** The processor time of a group since it was made; null where the kernel does not count it for the group. */
-  cpuMs(name: string): number | null;
+  /** What a group has counted of the processor; null where the kernel does not count it for the group. */
+  cpu(name: string): GroupCpu | null;
   /** The file and value to write for a weight, a multiple of the kernel's default. */
   weight(name: string, times: number): FileValue;
+}
+
+/** The processor time of a group. */
+export interface GroupCpu {
+  /** Since the group was made. */
+  ms: number;
+  /** The group itself; another group of the same name has another number. */
+  group: number;
 }
 
 /** The memory files of a group. */
@@ -99,10 +107,11 @@ function version2(mount: string, place: string): CgroupBackend | null {
       events: join(mount, name, "memory.events"),
       droppable: { path: join(mount, name, "memory.stat"), name: "inactive_file" },
     }),
-    cpuMs: (name) => {
-      const usedUs = /^usage_usec (\d+)$/m.exec(readIfPresent(join(mount, name, "cpu.stat")) ?? "")?.[1];
-      return usedUs === undefined ? null : Number(usedUs) / 1_000;
-    },
+    cpu: (name) =>
+      cpuIn(join(mount, name), "cpu.stat", (text) => {
+        const usedUs = /^usage_usec (\d+)$/m.exec(text)?.[1];
+        return usedUs === undefined ? null : Number(usedUs) / 1_000;
+      }),
     weight: (name, times) => [
       join(mount, name, "cpu.weight"),
       String(Math.min(Math.round(100 * times), 10_000)),
@@ -186,15 +195,20 @@ function version1(mount: string, place: string): CgroupBackend {
       droppable: { path: join(mount, "memory", name, "memory.stat"), name: "total_inactive_file" },
     }),
     // Most machines mount both controllers together; elsewhere Pilvi's groups have no count.
-    cpuMs: (name) => {
-      const usedNs = readIfPresent(join(mount, "cpu", name, "cpuacct.usage"));
-      return usedNs === null ? null : Number(usedNs) / 1_000_000;
-    },
+    cpu: (name) => cpuIn(join(mount, "cpu", name), "cpuacct.usage", (text) => Number(text) / 1_000_000),
     weight: (name, times) => [
       join(mount, "cpu", name, "cpu.shares"),
       String(Math.min(Math.round(1024 * times), 262_144)),
     ],
   };
+}
+
+/** @param msOf the milliseconds in the text of the file; null where it has none. */
+function cpuIn(folder: string, file: string, msOf: (text: string) => number | null): GroupCpu | null {
+  const text = readIfPresent(join(folder, file));
+  const ms = text === null ? null : msOf(text);
+  const group = statSync(folder, { throwIfNoEntry: false })?.ino;
+  return ms === null || group === undefined ? null : { ms, group };
 }
 
 /** @param controller of version 1; empty for version 2. */

@@ -1,6 +1,16 @@
 // The cgroups of instances, by the kernel itself.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { folderCgroups } from "../../../tests/support/folder-cgroups.ts";
@@ -39,6 +49,26 @@ test.skipIf(!ours)("a move that is expected leaves the host in the group that it
   expect(readFileSync(own, "utf8").split("\n")).toContain(String(process.pid));
   await expectMove(ours ?? null);
   expect(readFileSync("/proc/self/cgroup", "utf8")).toBe(before);
+});
+
+test("a count of processor time names its group, which the next group of the instance does not share", () => {
+  const mount = mkdtempSync(join(tmpdir(), "pilvi-cgroup-"));
+  const [parent, group] = [join(mount, "cpu", "pilvi"), join(mount, "cpu", "pilvi", "app-1")];
+  for (const folder of ["memory", "cpu/pilvi"]) mkdirSync(join(mount, folder), { recursive: true });
+  const cpu = () => findCgroups("/first", mount)?.cpu("pilvi/app-1") ?? null;
+  const make = (usedNs: number) => {
+    mkdirSync(group);
+    writeFileSync(join(group, "cpuacct.usage"), `${usedNs}\n`);
+  };
+  expect(cpu()).toBeNull();
+  make(36_000_000_000);
+  const first = cpu();
+  expect(first).toEqual({ ms: 36_000, group: statSync(group).ino });
+  renameSync(group, join(parent, "former"));
+  make(0);
+  expect(cpu()?.ms).toBe(0);
+  expect(cpu()?.group).not.toBe(first?.group);
+  rmSync(mount, { recursive: true });
 });
 
 /** Waits for the end of its input, then takes each port in turn. */

@@ -8,7 +8,7 @@ import type { Limits } from "../../contracts/observation.ts";
 import { STORE_ID } from "../../contracts/store-id.ts";
 import { codeOf } from "../../lib/errors.ts";
 import { canGuardBinding, refuseReserved, type ReservedPorts } from "./bind-guard.ts";
-import { enter, type CgroupBackend, type GroupLimits } from "./cgroup-backends.ts";
+import { enter, type CgroupBackend, type GroupCpu, type GroupLimits } from "./cgroup-backends.ts";
 import { limitMemory, memoryIn } from "./cgroup-memory.ts";
 import { childrenOf, textOf } from "./proc-files.ts";
 import { signalProcess } from "./signals.ts";
@@ -209,10 +209,10 @@ export function usageOfGroup(
   backend: CgroupBackend | null,
   id: string,
   limits: Limits,
-): { cpuMs: number | null; memoryBytes: number | null } {
-  if (backend === null || !isGrouped(limits)) return { cpuMs: null, memoryBytes: null };
+): { cpu: GroupCpu | null; memoryBytes: number | null } {
+  if (backend === null || !isGrouped(limits)) return { cpu: null, memoryBytes: null };
   const name = groupOf(backend, id);
-  return { cpuMs: backend.cpuMs(name), memoryBytes: memoryIn(backend.memory(name)) };
+  return { cpu: backend.cpu(name), memoryBytes: memoryIn(backend.memory(name)) };
 }
 
 /** Deletes the instance's group. Its processes must have ended. */
