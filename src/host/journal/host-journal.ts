@@ -3,7 +3,8 @@ import type { JournalRecord } from "../../contracts/journal.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Log } from "../../lib/log.ts";
 import type { KeeperLink } from "../os/keeper-link.ts";
-import { engineEndsFile, journalFile } from "../os/layout.ts";
+import { engineEndsFile, instanceFolder, journalFile } from "../os/layout.ts";
+import { RecordedProcess } from "../os/recorded-process.ts";
 import { EngineEnds } from "./engine-ends.ts";
 import { ProcessJournal, StateJournal, type RunnerJournal } from "./instance-journal.ts";
 import { Journal, type OnRecord } from "./journal.ts";
@@ -26,6 +27,7 @@ interface JournalReader {
 }
 
 export class HostJournal {
+  readonly #dataDir: string;
   readonly #journal: Journal;
   readonly #ends: EngineEnds;
   readonly #states = new Map<string, StateJournal>();
@@ -36,6 +38,7 @@ export class HostJournal {
    * @param logs get each record as it is made.
    */
   constructor(dataDir: string, keeper: KeeperLink | null, log: Log, logs?: JournalReader) {
+    this.#dataDir = dataDir;
     this.#journal = new Journal(journalFile(dataDir), log, (...record) => logs?.happened(...record));
     this.#ends = new EngineEnds(engineEndsFile(dataDir), keeper, log);
   }
@@ -47,7 +50,8 @@ export class HostJournal {
 
   /** The journal for the runner of an instance. */
   of(id: string): RunnerJournal {
-    return new ProcessJournal(this.#journal, id, this.#ends);
+    const note = new RecordedProcess(instanceFolder(this.#dataDir, id).recorded);
+    return new ProcessJournal(this.#journal, id, { ends: this.#ends, note });
   }
 
   /** Records the changes that an observation shows. */

@@ -3,6 +3,7 @@ import type { JournalRecord, OpenRun } from "../../contracts/journal.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import type { Wake } from "../../contracts/sleep.ts";
 import { startedAt } from "../os/process-times.ts";
+import type { RecordedProcess } from "../os/recorded-process.ts";
 import type { ProcessEnds } from "./engine-ends.ts";
 import type { Journal } from "./journal.ts";
 
@@ -31,22 +32,32 @@ export class ProcessJournal {
   readonly #journal: Appendable;
   readonly #id: string;
   readonly #ends: ProcessEnds | null;
+  readonly #note: RecordedProcess | null;
   #hasCrashed = false;
   /** The end of the latest process. It is recorded once all its children have ended as well. */
   #endedAt: Date | null = null;
   #oomKills = 0;
 
-  /** @param ends of engines while no host ran; null where nobody sees them. */
-  constructor(journal: Appendable, id: string, ends: ProcessEnds | null = null) {
+  /**
+   * @param ends of engines while no host ran; left out where nobody sees them.
+   * @param note of the recorded process; left out where only times are compared.
+   */
+  constructor(
+    journal: Appendable,
+    id: string,
+    { ends, note }: { ends?: ProcessEnds; note?: RecordedProcess } = {},
+  ) {
     this.#journal = journal;
     this.#id = id;
-    this.#ends = ends;
+    this.#ends = ends ?? null;
+    this.#note = note ?? null;
   }
 
   /** Records that the engine has a process. */
   started(process: EngineProcess): void {
     const { pid } = process;
     this.#watch(process);
+    this.#note?.note(pid);
     this.#append(this.#hasCrashed ? "restarted" : "started", { pid }, new Date());
     this.#hasCrashed = false;
   }
@@ -64,13 +75,23 @@ export class ProcessJournal {
     if (process !== null) this.#watch(process);
     const open = this.#journal.openRun(this.#id);
     const beganAt = pid === null ? null : startedAt(pid);
-    const isSame =
-      open?.pid === pid &&
-      beganAt !== null &&
-      Math.abs(beganAt.getTime() - Date.parse(open.at)) < SAME_PROCESS_MS;
+    const isSame = open !== undefined && open.pid === pid && this.#isOf(open, beganAt);
+    // Before the record: a later host must not take the note of a former process for that of the recorded process.
+    if (pid !== null) this.#note?.note(pid);
     if (isSame) return;
-    if (open !== undefined) this.#endedWithoutHost(open, beganAt ?? new Date());
-    if (pid !== null && beganAt !== null) this.#append("started", { pid }, beganAt);
+    const formerEnd = open && this.#endedWithoutHost(open, beganAt ?? new Date());
+    // By a clock that was set, it may have begun before the end of the former, whose record would count as the latest.
+    if (pid !== null && beganAt !== null) this.#append("started", { pid }, latest(beganAt, formerEnd));
+  }
+
+  /**
+   * Whether the recorded process is the process with its number now. An earlier release noted nothing, and the clock may
+   * have been set since the record.
+   */
+  #isOf({ pid, at }: OpenRun, beganAt: Date | null): boolean {
+    const isNoted = this.#note?.isOf(pid) ?? null;
+    if (isNoted !== null) return isNoted;
+    return beganAt !== null && Math.abs(beganAt.getTime() - Date.parse(at)) < SAME_PROCESS_MS;
   }
 
   /** Records kills for lack of memory. @param kills their number so far. */
@@ -86,25 +107,35 @@ export class ProcessJournal {
     void exited.then(() => (this.#endedAt = new Date()));
   }
 
-  /** Records an end that no host saw, with its time where `pilvi up` noted it. */
-  #endedWithoutHost({ pid, at }: OpenRun, atLatest: Date): void {
+  /** Records an end that no host saw, with its time where `pilvi up` noted it. @returns the time of the record. */
+  #endedWithoutHost({ pid, at }: OpenRun, atLatest: Date): Date {
     const end = this.#ends?.endOf({ id: this.#id, pid }) ?? null;
     if (end === null) return this.#endedUnseen(at, atLatest);
-    this.#append("stopped", { reason: WITHOUT_HOST }, new Date(Math.max(end.getTime(), Date.parse(at))));
+    const recordedAt = latest(end, new Date(at));
+    this.#append("stopped", { reason: WITHOUT_HOST }, recordedAt);
+    return recordedAt;
   }
 
-  /** Records an end that nobody saw: it lies between the former host's last sign of life and now. */
-  #endedUnseen(startedAtText: string, atLatest: Date): void {
+  /**
+   * Records an end that nobody saw: it lies between the former host's last sign of life and now.
+   * @returns the time of the record.
+   */
+  #endedUnseen(startedAtText: string, atLatest: Date): Date {
     const { formerAliveAt } = this.#journal;
     const times = [startedAtText, ...(formerAliveAt === null ? [] : [formerAliveAt])].toSorted();
     const notBefore = times.at(-1) ?? startedAtText;
     const at = notBefore > atLatest.toISOString() ? new Date(notBefore) : atLatest;
     this.#append("stopped", { not_before: notBefore, reason: WITHOUT_HOST }, at);
+    return at;
   }
 
   #append(type: JournalRecord["type"], details: JournalRecord["details"], at: Date): void {
     this.#journal.append(this.#id, type, details, at);
   }
+}
+
+function latest(at: Date, other: Date | undefined): Date {
+  return other !== undefined && other > at ? other : at;
 }
 
 /** Records the visible states: sleep, wakes, and failed starts. */

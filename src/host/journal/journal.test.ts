@@ -15,8 +15,6 @@ const newPath = () => join(folder, `journal-${(files += 1)}.jsonl`);
 const open = (path: string) => new Journal(path, createLog("host", "silent"));
 const typesOf = (journal: Journal, after = 0) => journal.after(after).map(({ type }) => type);
 
-const ended = (pid: number) => ({ pid, exited: Promise.resolve(), wasFound: false, logStartsAt: 0 });
-
 /** The sleep of an instance that is awake. */
 const slept = (wakes: number) => ({
   state: "awake" as const,
@@ -114,43 +112,6 @@ describe("a journal", () => {
     const before = readFileSync(path, "utf8");
     journal.append("cache-1", "crashed");
     expect(readFileSync(path, "utf8")).toBe(before);
-  });
-});
-
-describe("a process", () => {
-  const own = { pid: process.pid, exited: new Promise<void>(() => {}), wasFound: true, logStartsAt: 0 };
-
-  test("that starts after a crash is recorded as restarted", () => {
-    const journal = open(newPath());
-    const life = new ProcessJournal(journal, "cache-1");
-    life.started(ended(1));
-    life.ended("crashed");
-    life.started(ended(2));
-    life.ended("stopped");
-    life.ended("stopped");
-    life.started(ended(3));
-    expect(typesOf(journal)).toEqual(["started", "crashed", "restarted", "stopped", "started"]);
-  });
-
-  test("that the next host finds again is not recorded again", () => {
-    const path = newPath();
-    new ProcessJournal(open(path), "cache-1").found(own);
-    const next = open(path);
-    new ProcessJournal(next, "cache-1").found(own);
-    expect(typesOf(next)).toEqual(["started"]);
-  });
-
-  test("that ended without a host is recorded as stopped, with the earliest possible time", () => {
-    const path = newPath();
-    const killed = open(path);
-    new ProcessJournal(killed, "cache-1").started(own);
-    killed.close();
-    const next = open(path);
-    new ProcessJournal(next, "cache-1").found(null);
-    const [, stopped] = next.after(0);
-    expect(stopped?.type).toBe("stopped");
-    expect(Date.parse(stopped?.details.not_before ?? "")).toBeLessThanOrEqual(Date.parse(stopped?.at ?? ""));
-    expect(next.openRun("cache-1")).toBeUndefined();
   });
 });
 

@@ -18,6 +18,8 @@ export interface InstanceFolder {
   log: string;
   /** Says which process has taken connections. */
   served: string;
+  /** Says which process the journal has recorded. */
+  recorded: string;
   /** Says that the engine is being ended. */
   endOrder: string;
   conf: string;
@@ -174,6 +176,7 @@ export function instanceFolder(dataDir: string, id: string): InstanceFolder {
     lock: join(path, "lock"),
     log: join(path, "engine.log"),
     served: join(path, "served"),
+    recorded: join(path, "recorded"),
     endOrder: join(path, "end-order.json"),
     conf: join(path, "conf"),
     data: join(path, "data"),

@@ -22,6 +22,12 @@ export function identityOf(pid: number): string | null {
   }
 }
 
+/** What no other process ever has, also on other starts of the machine; null for a process that is gone. */
+export function lastingIdentityOf(pid: number): string | null {
+  const identity = identityOf(pid);
+  return identity && `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${identity}`;
+}
+
 /** How long the machine has been up, in milliseconds: a clock that nobody sets, and that outlives a host. */
 export function machineUpMs(): number {
   return Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 1_000;
