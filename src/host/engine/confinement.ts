@@ -2,9 +2,9 @@
 import { PublicError } from "../../lib/errors.ts";
 import { setOomScore } from "../../lib/oom-score.ts";
 import { confine, confineStarted, dissolve, expectMove } from "../os/cgroup.ts";
-import { holdersOf } from "../os/locks.ts";
+import { holdsLock } from "../os/locks.ts";
 import { DEFAULT_PORT_RANGE } from "../os/network-rules.ts";
-import { oomScoreOf } from "./engine-process.ts";
+import { oomScoreOf, type EngineProcess } from "./engine-process.ts";
 import type { Runnable, RunnerParts } from "./runner-parts.ts";
 
 export class Confinement {
@@ -46,11 +46,13 @@ export class Confinement {
   }
 
   /** Limits a found engine anew: its host may have been killed before it did so, or had fewer limits. */
-  found(pid: number, runnable: Runnable): void {
+  found({ pid, holders = [] }: Pick<EngineProcess, "pid" | "holders">, runnable: Runnable): void {
     const { id, settings, folder } = this.#parts;
     const { engine, context } = runnable;
     this.#isGroupKnown = true;
-    confine(settings.cgroups, id, holdersOf(folder.lock), context.limits, this.#optionsOf(runnable));
+    // The number of an ended process may be that of another by now. Children that were started since follow their parents.
+    const pids = holders.filter((each) => holdsLock(each, folder.lock));
+    confine(settings.cgroups, id, pids, context.limits, this.#optionsOf(runnable));
     setOomScore(pid, oomScoreOf(engine, context));
   }
 

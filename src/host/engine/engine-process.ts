@@ -37,6 +37,8 @@ export interface EngineProcess {
   launcher?: number;
   /** Whether an earlier host started it, and this host found it running. */
   wasFound: boolean;
+  /** The processes that held the lock when this host found it; left out by an engine that was started. */
+  holders?: number[];
   /** Whether it took connections already when this host found it. */
   hasServed: boolean;
   /** The offset in the log at which its output begins; for a process that was found, 0 when that lies far back. */
@@ -184,10 +186,11 @@ export function oomScoreOf(engine: Engine, { spec }: EngineContext<InstanceSpec>
 export function findEngine(folder: InstanceFolder, holders?: Map<string, number[]>): EngineProcess | null {
   // A search through all processes is slow, and an instance that sleeps has none.
   if (holders === undefined && !isLocked(folder.lock)) return null;
-  const pid = engineAmong(holdersOf(folder.lock, holders));
+  const pids = holdersOf(folder.lock, holders);
+  const pid = engineAmong(pids);
   if (pid === null) return null;
-  const logStartsAt = latestStart(folder.log);
-  return { pid, exited: exitOf(pid), wasFound: true, hasServed: hasServed(folder, pid), logStartsAt };
+  const found = { wasFound: true, holders: pids, hasServed: hasServed(folder, pid) };
+  return { pid, exited: exitOf(pid), ...found, logStartsAt: latestStart(folder.log) };
 }
 
 /** Kills the engine without waiting for its exit. */

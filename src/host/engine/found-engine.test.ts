@@ -1,9 +1,10 @@
-// An engine that still starts when a new host finds it: the new host waits for it, whatever its log says of earlier
-// starts.
-import { afterAll, expect, test } from "bun:test";
+// Engines that a new host finds: it waits for an engine that still starts, whatever its log says of earlier starts, and
+// looks for the processes of all engines at once.
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { until } from "../../../tests/support/pilvi/pilvi.ts";
 import type { Host } from "../host.ts";
+import * as locks from "../os/locks.ts";
 import { sleepySpec, TestHosts } from "../test-support.ts";
 import { latestStart, readTail } from "./log-follower.ts";
 
@@ -41,4 +42,18 @@ test("a new host waits for an engine that still starts", async () => {
   for (const pid of held) process.kill(pid, "SIGCONT");
   expect(await seen).toMatchObject({ state: "running", lastError: null, crashes: 0 });
   expect(hosts.pidsOf(spec.id)).toContain(held[0] ?? 0);
+});
+
+test("a new host looks through all processes once, however many engines it finds", async () => {
+  const former = await hosts.start();
+  const specs = [sleepySpec("cache"), sleepySpec("cache")];
+  for (const each of specs) await former.ensure(each);
+  const searches = spyOn(locks, "lockHolders");
+  try {
+    const host = await hosts.start();
+    for (const each of specs) expect(await host.ensure(each)).toMatchObject({ state: "running", crashes: 0 });
+    expect(searches).toHaveBeenCalledTimes(1);
+  } finally {
+    searches.mockRestore();
+  }
 });

@@ -148,7 +148,7 @@ export class Runner {
     const { settings, folder, leaving } = this.#parts;
     if (running.wasFound) {
       this.#foundAs = await engineOfProcess(settings, running.pid);
-      this.#confinement.found(running.pid, { engine, context });
+      this.#confinement.found(running, { engine, context });
     }
     const readiness = await untilReady(engine, context, folder, running, leaving);
     // The instance counts as running, and is served behind the gateway, only once its limits are in force.
