@@ -1,5 +1,5 @@
 // Finds the engines for instances, both the engines that Pilvi installed and the engines of the system.
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { foreignEngines } from "../contracts/engine-names.ts";
@@ -21,6 +21,12 @@ export interface FoundEngine extends InstalledEngine {
   origin: "store" | "system";
 }
 
+/** The file of an engine's program, by which a change of it is noticed. */
+type ProgramFile = Pick<SystemProgram, "size" | "mtimeMs">;
+
+/** The files of the programs that searches have found, as they were before each was asked; null for a missing file. */
+const foundFiles = new WeakMap<InstalledEngine, ProgramFile | null>();
+
 /** The answers of the system's programs to `--version`, by path, with the size and time of the file. */
 const remembered = z.record(
   z.string(),
@@ -40,7 +46,9 @@ type Remembered = z.infer<typeof remembered>;
  * is skipped.
  */
 export async function findEngines(enginesDir: string): Promise<FoundEngine[]> {
-  const engines = [...enginesInStore(enginesDir), ...(await enginesOfSystem(enginesDir))];
+  const stored = enginesInStore(enginesDir);
+  for (const engine of stored) foundFiles.set(engine, fileOf(engine));
+  const engines = [...stored, ...(await enginesOfSystem(enginesDir))];
   const today = new Date();
   const unsafe = new Set(engines.filter((engine) => verdictOn(engine, today).isUnsafe));
   return engines.sort(
@@ -62,6 +70,22 @@ export function isGoodEnough(engine: FoundEngine): boolean {
   return compareVersions(engine.version, programOf(engine.name).oldestVersion) >= 0;
 }
 
+/** Whether the program of an engine is the file that the search found; also where no search found it. One look-up. */
+export function isAsFound(engine: InstalledEngine): boolean {
+  const found = foundFiles.get(engine);
+  if (found === undefined) return true;
+  const file = fileOf(engine);
+  return file?.size === found?.size && file?.mtimeMs === found?.mtimeMs;
+}
+
+function fileOf({ program }: InstalledEngine): ProgramFile | null {
+  try {
+    return statSync(program);
+  } catch {
+    return null;
+  }
+}
+
 async function enginesOfSystem(enginesDir: string): Promise<FoundEngine[]> {
   const memoryFile = join(enginesDir, "system.json");
   const known = recall(memoryFile);
@@ -70,14 +94,12 @@ async function enginesOfSystem(enginesDir: string): Promise<FoundEngine[]> {
   );
   const now = Object.fromEntries(answers.filter((answer) => answer !== undefined));
   if (!Bun.deepEquals(now, known)) remember(memoryFile, now);
-  return Object.entries(now).map(([program, { name, version }]) => ({
-    name,
-    version,
-    origin: "system" as const,
-    program,
-    home: dirname(program),
-    env: {},
-  }));
+  return Object.entries(now).map(([program, { name, version, ...file }]) => {
+    const home = dirname(program);
+    const engine: FoundEngine = { name, version, origin: "system", program, home, env: {} };
+    foundFiles.set(engine, file);
+    return engine;
+  });
 }
 
 /** Asks a program for its version unless the same file has answered before. */

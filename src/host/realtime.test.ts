@@ -2,15 +2,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeCertificate } from "../../tests/support/clients/certificate.ts";
 import { freshDataDir, until } from "../../tests/support/pilvi/pilvi.ts";
 import { enginePidsAt } from "../../tests/support/pilvi/processes.ts";
 import { freePort } from "../../tests/support/pilvi/ports.ts";
 import { loadConfig } from "../config.ts";
 import type { RealtimeSpec } from "../contracts/instance-spec.ts";
 import type { WebSocketApplication } from "../contracts/websocket-application.ts";
+import type { Certificate } from "../engines/engine.ts";
 import { createLog } from "../lib/log.ts";
 import { ensureProgram } from "../processes/program/program.ts";
 import { realtimeEngine } from "../processes/program/own-engines.ts";
+import type { HostSettings } from "./engine/context.ts";
 import { Host } from "./host.ts";
 import { ADOPTION_MS, hostSettings } from "./test-support.ts";
 import { instanceFolder } from "./os/layout.ts";
@@ -22,6 +25,7 @@ const log = createLog("host", "silent");
 let dataDir: string;
 let port: number;
 let hosts: Host[] = [];
+let settings: HostSettings;
 
 beforeEach(() => {
   dataDir = freshDataDir();
@@ -37,14 +41,12 @@ afterEach(async () => {
 
 async function startHost(): Promise<Host> {
   hosts.at(-1)?.release();
-  const host = new Host(
-    {
-      ...hostSettings({ dataDir, enginesDir: loadConfig(process.env).enginesDir }),
-      ownEngines: [realtimeEngine(await ensureProgram(dataDir))],
-      adoptionMs: ADOPTION_MS,
-    },
-    log,
-  );
+  settings = {
+    ...hostSettings({ dataDir, enginesDir: loadConfig(process.env).enginesDir }),
+    ownEngines: [realtimeEngine(await ensureProgram(dataDir))],
+    adoptionMs: ADOPTION_MS,
+  };
+  const host = new Host(settings, log);
   hosts.push(host);
   await host.start();
   // Only a test ends minutes: at a full minute, the host itself would read counts that a kill is to take away.
@@ -111,6 +113,26 @@ test("a realtime server is offered and runs without an installed engine", async 
   expect(seen).toMatchObject({ state: "running", lastError: null, engine: { name: "realtime" } });
   expect(seen.limits).toMatchObject({ maxConnections: 100, enforcedBy: "engine" });
   expect(await connects("key0")).toBe(true);
+});
+
+async function makePair(): Promise<Certificate> {
+  const { cert, key } = await makeCertificate(dataDir);
+  return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+}
+
+test("a realtime server that is started again after a crash shows the renewed certificate", async () => {
+  const [former, renewed] = [await makePair(), await makePair()];
+  const config = join(instanceFolder(dataDir, ID).conf, "realtime.json");
+  const written = () => JSON.parse(readFileSync(config, "utf8")).certificate;
+  const host = await startHost();
+  settings.certificate = former;
+  await host.ensure(specOf({}));
+  expect(written()).toEqual(former);
+  const [pid = 0] = pids();
+  settings.certificate = renewed;
+  process.kill(pid, "SIGKILL");
+  await until("it runs again", () => hasOther(pid) && host.observe(ID).state === "running");
+  expect(written()).toEqual(renewed);
 });
 
 test("a realtime server takes changes of its spec without a restart", async () => {

@@ -8,7 +8,7 @@ import { isPilvisOwn, type ApplicationSpec, type InstanceSpec } from "../../cont
 import type { Limits } from "../../contracts/observation.ts";
 import type { ApplicationPlace, Certificate, Engine, EngineContext } from "../../engines/engine.ts";
 import { engineNamed, majorOf, runnableEngines, type EngineSources } from "../../engines/index.ts";
-import type { InstalledEngine } from "../../engines/installed.ts";
+import { isAsFound, type InstalledEngine } from "../../engines/installed.ts";
 import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { readyRuntime, type RuntimeSources } from "../../engines/runtimes/runtimes.ts";
 import { verdictOn } from "../../engines/safety/verdict.ts";
@@ -54,14 +54,15 @@ export interface HostSettings extends EngineSources {
 
 const catalogs = new Map<string, InstalledEngine[]>();
 
-/** The installed engines. The lookup is cached, and repeated when no known engine matches. */
+/** The installed engines. The lookup is cached, and repeated when no known engine matches, or the first has changed. */
 async function installedEngines(
   sources: EngineSources,
   wanted: (engine: InstalledEngine) => boolean,
 ): Promise<InstalledEngine[]> {
   if (sources.ownEngines.some(wanted)) return sources.ownEngines;
   const known = catalogs.get(sources.enginesDir);
-  if (known?.some(wanted)) return known;
+  const first = known?.find(wanted);
+  if (known !== undefined && first !== undefined && isAsFound(first)) return known;
   const found = await runnableEngines(sources);
   catalogs.set(sources.enginesDir, found);
   return found;
@@ -126,6 +127,15 @@ export async function contextOf(
     logReader: canSwitchUsers() ? KEEPER_ACCOUNT : null,
     ...(spec.kind === "application" && { application: await applicationPlace(settings, spec) }),
   };
+}
+
+/** Whether a start with this context has the program and the certificate of now. */
+export function isOfNow(
+  settings: HostSettings,
+  { spec, installed, certificate }: EngineContext<InstanceSpec>,
+): boolean {
+  const now = certificateOf(settings, spec);
+  return certificate?.cert === now?.cert && certificate?.key === now?.key && isAsFound(installed);
 }
 
 function certificateOf(settings: HostSettings, spec: InstanceSpec): Certificate | null {

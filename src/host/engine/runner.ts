@@ -1,6 +1,5 @@
 // Runs the engine of one instance: chooses, starts, finds, awaits and stops it, whatever the engine is wanted for.
 import type { InstanceSpec } from "../../contracts/instance-spec.ts";
-import { engineFor } from "../../engines/index.ts";
 import type { RunnerJournal } from "../journal/instance-journal.ts";
 import type { DatabaseFault, Engine, EngineContext, MadeDatabases } from "../../engines/engine.ts";
 import type { InstalledEngine } from "../../engines/installed.ts";
@@ -12,7 +11,8 @@ import { emptyForRebuild, isRebuildDue } from "../provisioning/rebuild.ts";
 import { dissolve, killGroup, limit, oomKills } from "../os/cgroup.ts";
 import { applyTo } from "./applied-files.ts";
 import { Confinement } from "./confinement.ts";
-import { contextOf, engineOfProcess, isConfigWritten, writeConfig } from "./context.ts";
+import { Choice } from "./choice.ts";
+import { engineOfProcess, isConfigWritten, writeConfig } from "./context.ts";
 import type { EndOrder } from "./end-order.ts";
 import { Ending } from "./ending.ts";
 import { findEngine, howToStop, killEngine, startEngine, type EngineProcess } from "./engine-process.ts";
@@ -31,9 +31,7 @@ export type EngineRunner = Pick<Runner, keyof Runner>;
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #journal: RunnerJournal;
-  #runnable: Runnable | null = null;
-  /** The part of the manifest that the runnable was chosen for. */
-  #chosenFor: Pick<Manifest, "spec" | "servedThrough"> | null = null;
+  readonly #choice: Choice;
   /** The context that folders, data and files were made for, so that a start need not; null until all of them are. */
   #prepared: EngineContext<InstanceSpec> | null = null;
   #process: EngineProcess | null = null;
@@ -49,6 +47,7 @@ export class Runner {
   constructor(parts: RunnerParts, journal: RunnerJournal) {
     this.#parts = parts;
     this.#journal = journal;
+    this.#choice = new Choice(parts);
     this.#ending = new Ending(parts);
     this.#confinement = new Confinement(parts);
   }
@@ -75,25 +74,21 @@ export class Runner {
 
   /** The engine with its context, once it was chosen. */
   get runnable(): Runnable | null {
-    return this.#runnable;
+    return this.#choice.runnable;
   }
 
   /** The engine that runs, or would run next. A newer engine that was installed since takes over at the next start. */
   get installed(): InstalledEngine | null {
     const found = this.#process?.wasFound === true ? this.#foundAs : null;
-    return found ?? this.#runnable?.context.installed ?? null;
+    return found ?? this.runnable?.context.installed ?? null;
   }
 
-  /** Chooses the engine and the context for a manifest. @throws PublicError when this host does not have the engine. */
+  /**
+   * Chooses the engine and the context for a manifest. A start takes the program and the certificate of now.
+   * @throws PublicError when this host does not have the engine.
+   */
   async choose(manifest: Manifest): Promise<Runnable> {
-    const { spec, servedThrough } = manifest;
-    const isChosen = this.#chosenFor?.spec === spec && this.#chosenFor.servedThrough === servedThrough;
-    if (isChosen && this.#runnable !== null) return this.#runnable;
-    const engine = engineFor(manifest.engine.name, spec.kind);
-    if (engine === undefined) throw new PublicError(`This host cannot run ${manifest.engine.name}.`);
-    const context = await contextOf(this.#parts.settings, manifest, engine, this.#parts.folder);
-    this.#chosenFor = { spec, servedThrough };
-    return (this.#runnable = { engine, context });
+    return await this.#choice.of(manifest, this.#process !== null);
   }
 
   /** Whether the configuration files, which hold all settings that need a restart, are as a start would write them. */
@@ -189,8 +184,7 @@ export class Runner {
 
   /** Drops all that was chosen and prepared, because the instance is gone. */
   forget(): void {
-    this.#runnable = null;
-    this.#chosenFor = null;
+    this.#choice.forget();
     this.#prepared = null;
     this.#ending.order.forget();
   }
@@ -227,7 +221,7 @@ export class Runner {
     // A start that was cut short may still be making the group.
     await this.#confinement.fault;
     // An instance of an earlier host may be an application that nothing was chosen for yet.
-    const isApplication = this.#runnable === null || this.#runnable.context.application !== undefined;
+    const isApplication = this.runnable === null || this.runnable.context.application !== undefined;
     if (isApplication && !(await killGroup(settings.cgroups, id)))
       throw new PublicError("Processes of the instance do not end.");
     await dissolve(settings.cgroups, id);
