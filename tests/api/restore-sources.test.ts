@@ -1,6 +1,7 @@
 // What a restore or a clone reads: orders that would delete it wait or are refused, and so are copies of what is gone.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eraseCache } from "../../src/resources/caches/store.ts";
+import { markMasked } from "../../src/resources/databases/masks/store.ts";
 import { eraseDatabaseCluster } from "../../src/resources/databases/store.ts";
 import { archiveKey } from "../../src/resources/shared/backups/archives.ts";
 import { notify } from "../../src/store/notifications.ts";
@@ -105,4 +106,64 @@ describe.each(KINDS)("a source of $sleeper.kind", ({ sleeper, snapshots, field }
       await becomes(api, kind, body.data.id, "available");
       expect((await send(`${latest}`, { method: "DELETE" })).status).toBe(204);
     });
+});
+
+/** The answers to all that copies the data of a cluster. */
+async function copied({ id, path }: { id: string; path: string }) {
+  const now = new Date().toISOString();
+  const orders = [
+    [`${path}/snapshots`, { name: "copy" }],
+    [`${path}/clone`, { name: "copy" }],
+    [`${path}/clone`, { name: "copy", restore_time: now }],
+    [`${path}/restore`, { name: "copy", restore_time: now }],
+    [`${path}/restore`, { name: "copy", database_snapshot_id: `snapshot-${id}` }],
+  ] as const;
+  const answers = [];
+  for (const [address, json] of orders) answers.push(await send(address, { json }));
+  return answers.map((answer) => [answer.status, answer.body.message]);
+}
+
+describe("a masked clone", () => {
+  const { path: clusters, body } = SLEEPERS[1];
+  const reason = "The data of the database cluster is not masked, so it cannot be copied.";
+
+  /** The path of a clone whose mask has not run. */
+  async function unmasked(): Promise<{ id: string; path: string }> {
+    const parent = await make(api, SLEEPERS[1], body);
+    await becomes(api, "databases", parent.id, "available");
+    const json = { name: "clone", mask: { sql: "update people set email = null" } };
+    const { data } = (await send(`${clusters}/${parent.id}/clone`, { json })).body;
+    return { id: data.id, path: `${clusters}/${data.id}` };
+  }
+
+  test.each(["restoring", "restore_failed"])(
+    "that is %s is not copied before its data is masked",
+    async (status) => {
+      const clone = await unmasked();
+      await becomes(api, "databases", clone.id, status);
+      const answers = await copied(clone);
+      expect(answers).toEqual(answers.map(() => [409, reason]));
+    },
+  );
+
+  test("gives its data to no refresh of its own clone before it is masked", async () => {
+    const clone = await unmasked();
+    await api.db`update databases set origin = origin - 'isMaskPending' where id = ${clone.id}`;
+    const { data } = (await send(`${clone.path}/clone`, { json: { name: "copy" } })).body;
+    await becomes(api, "databases", data.id, "available");
+    await api.db`update databases set origin = origin || '{"isMaskPending": true}' where id = ${clone.id}`;
+    const refused = await send(`${clusters}/${data.id}/refresh`, { json: {} });
+    expect([refused.status, refused.body.message]).toEqual([409, reason]);
+  });
+
+  test("is copied once its data is masked", async () => {
+    const clone = await unmasked();
+    await api.db.begin(async (tx) => await markMasked(tx, clone.id));
+    await becomes(api, "databases", clone.id, "available");
+    const [snapshot, copy] = await copied(clone);
+    expect([snapshot, copy]).toEqual([
+      [201, undefined],
+      [201, undefined],
+    ]);
+  });
 });

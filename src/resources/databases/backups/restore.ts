@@ -8,7 +8,7 @@ import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext, ServedHost } from "../../kind.ts";
 import { findArchive } from "../../shared/backups/archives.ts";
-import { refuseAsSource } from "../../shared/backups/origin.ts";
+import { refuseAsSource, refuseUnmasked } from "../../shared/backups/origin.ts";
 import { planOf, refuseFuture } from "../../shared/backups/plan.ts";
 import { findSnapshot } from "../../shared/backups/snapshots.ts";
 import { createInstance, newLogin, RESTORE_DEADLINE_SECONDS } from "../../shared/create.ts";
@@ -39,7 +39,7 @@ interface Copy {
 
 /**
  * Restores a snapshot or an instant, also of a deleted cluster.
- * @throws ApiError 404, or 422 when it cannot be restored or exceeds a quota.
+ * @throws ApiError 404, 409 while its data is not masked, or 422 when it cannot be restored or exceeds a quota.
  */
 export async function restoreDatabaseCluster(
   context: KindContext,
@@ -103,7 +103,7 @@ interface Source {
   cluster: DatabaseClusterRow | undefined;
 }
 
-/** @throws ApiError 404 */
+/** @throws ApiError 404, or 409 while its data is not masked. */
 export async function sourceFor(
   { db, hosts }: KindContext,
   organizationId: string,
@@ -111,6 +111,7 @@ export async function sourceFor(
 ): Promise<Source> {
   const cluster = await findDatabaseCluster(db, organizationId, id);
   if (cluster !== undefined) {
+    refuseUnmasked(cluster, "database cluster");
     return { id, host: hosts.of(cluster.hostId), source: sourceOf(cluster), cluster };
   }
   const archive = await findArchive<DatabaseSource>(db, organizationId, id);

@@ -5,7 +5,7 @@ import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { Transaction } from "../../../store/database.ts";
 import type { KindContext } from "../../kind.ts";
-import { parentOf } from "../../shared/backups/origin.ts";
+import { parentOf, refuseUnmasked } from "../../shared/backups/origin.ts";
 import { enqueueChange, lockInstance, refuseDeleting } from "../../shared/desired-state.ts";
 import { changed, recordRequest } from "../../shared/events/record.ts";
 import type { DatabaseRefresh } from "../../shared/restore-schema.ts";
@@ -87,6 +87,7 @@ async function dataOfParent(
   const parent = await findDatabaseCluster(db, organizationId, parentOf(origin));
   if (parent === undefined || parent.status === "deleting")
     throw new ApiError(409, "The cluster that it is a clone of was deleted, so it cannot be refreshed.");
+  refuseUnmasked(parent, CLUSTERS.noun);
   const { from, databases } =
     at === undefined
       ? ofNow(parent)

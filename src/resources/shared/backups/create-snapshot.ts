@@ -5,12 +5,13 @@ import type { OperationRequest } from "../../../api/operation/operation.ts";
 import { failpoint } from "../../../lib/failpoint.ts";
 import { newId } from "../../../lib/ids.ts";
 import type { KindContext } from "../../kind.ts";
-import { lockInstance, refuseDeleting, type InstanceSearch } from "../desired-state.ts";
+import { lockInstance, type InstanceSearch } from "../desired-state.ts";
 import { recordRequest } from "../events/record.ts";
 import { refuseFullStorage } from "../quotas.ts";
 import type { Made } from "../routed-resource.ts";
 import type { NewSnapshot } from "../snapshot-schema.ts";
 import { ensureArchive, type ArchiveSource, type BackedUpKind } from "./archives.ts";
+import { refuseAsSource, type CopiedInstance } from "./origin.ts";
 import type { BackupPolicy } from "./policy.ts";
 import { restoresFrom, type Restore } from "./restores.ts";
 import {
@@ -36,9 +37,9 @@ interface SnapshotSource<Row> {
 
 /**
  * Creates the requested snapshot, or finds the snapshot that the same Idempotency-Key created before.
- * @throws ApiError 404, 409 when the instance is being deleted, or 422 when there are too many.
+ * @throws ApiError 404, 409 when the data of the instance cannot be copied, or 422 when there are too many.
  */
-export async function createSnapshot<Row extends { id: string; hostId: string; status: string }>(
+export async function createSnapshot<Row extends { id: string; hostId: string } & CopiedInstance>(
   { db, quotas }: KindContext,
   { kind, search, sourceOf }: SnapshotSource<Row>,
   request: OperationRequest<NewSnapshot, unknown, { id: string }>,
@@ -55,7 +56,7 @@ export async function createSnapshot<Row extends { id: string; hostId: string; s
     request: idempotency,
     async create(tx) {
       const row = await lockInstance(tx, search, organizationId, params.id);
-      refuseDeleting(row, search.noun);
+      refuseAsSource(row, search.noun);
       if ((await countManualSnapshots(tx, row.id)) >= MAX_SNAPSHOTS) throw tooMany(search.noun);
       const { hostId } = row;
       await ensureArchive(tx, { id: row.id, organizationId, hostId, kind, source: sourceOf(row) });

@@ -23,6 +23,12 @@ export interface StoredOrigin {
   error?: string;
 }
 
+/** An instance whose data is to be copied. */
+export interface CopiedInstance {
+  status: string;
+  origin: StoredOrigin | null;
+}
+
 /** The member of a spec that names the origin; none for an instance that began empty. */
 export function originIn(origin: StoredOrigin | null): { origin?: Origin } {
   return origin === null ? {} : { origin: origin.from };
@@ -38,11 +44,22 @@ export function firstStatusOf(origin: StoredOrigin | null): "creating" | "restor
   return origin === null ? "creating" : "restoring";
 }
 
-/** @throws ApiError 409 for an instance whose present data cannot be copied and never will be. */
-export function refuseAsSource({ status }: { status: string }, noun: string): void {
+/** @throws ApiError 409 for an instance whose present data cannot be copied and never will be, or is not masked. */
+export function refuseAsSource({ status, origin }: CopiedInstance, noun: string): void {
   refuseDeleting({ status }, noun);
+  refuseUnmasked({ origin }, noun);
   if (status === "restore_failed")
     throw new ApiError(409, `The ${noun} could not be restored, so it has no data.`);
+}
+
+/**
+ * A copy would have the data as it was, with a password that its owner knows. The mask stays pending when it has failed,
+ * and is never pending again once it has run.
+ * @throws ApiError 409
+ */
+export function refuseUnmasked({ origin }: Pick<CopiedInstance, "origin">, noun: string): void {
+  if (origin?.isMaskPending === true)
+    throw new ApiError(409, `The data of the ${noun} is not masked, so it cannot be copied.`);
 }
 
 /** Keeps the reason why the data of an instance could not be restored. */

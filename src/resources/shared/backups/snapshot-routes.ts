@@ -11,6 +11,7 @@ import { Routes } from "../routes.ts";
 import { newSnapshot, snapshotParams, type SnapshotAttributes } from "../snapshot-schema.ts";
 import { findArchive, type ArchiveRow, type ArchiveSource, type BackedUpKind } from "./archives.ts";
 import { createSnapshot, deleteSnapshot } from "./create-snapshot.ts";
+import type { CopiedInstance } from "./origin.ts";
 import { DAY_MS, type BackupPolicy } from "./policy.ts";
 import { findSnapshot, listSnapshots, snapshotStatuses, type SnapshotRow } from "./snapshots.ts";
 
@@ -53,7 +54,7 @@ type AnySnapshotRoutes<Params extends IdParams> = Routes<SnapshotRow, Params, ty
 
 /** All operations of the snapshots of a kind. */
 export function snapshotOperations<
-  Row extends { id: string; hostId: string; status: string },
+  Row extends { id: string; hostId: string } & CopiedInstance,
   Params extends IdParams,
 >(context: KindContext, given: SnapshotKind<Row, Params>): Operation[] {
   const resource = snapshotRouting(context, given);
