@@ -250,6 +250,16 @@ describe("clones", () => {
     expect([status, body.data.attributes.status]).toEqual([201, "restoring"]);
     expect(body.data.meta.origin).toEqual({ source: id, snapshot: null, restore_time: null });
   });
+
+  test("have the databases of the instance that are being created, and not those that are being deleted", async () => {
+    const { id } = await make(api, DATABASES, DATABASES.body);
+    await becomes(api, "databases", id, "available");
+    await api.db`
+      insert into database_schemas (id, database_id, name, status) values (${`schema-${id}`}, ${id}, 'former', 'deleting')`;
+    await api.db`update database_schemas set status = 'creating' where database_id = ${id} and name = 'main'`;
+    const { body } = await send(`${DATABASES.path}/${id}/clone`, { json: { name: "clone" } });
+    expect(body.included?.map(({ attributes }) => attributes.name)).toEqual(["main"]);
+  });
 });
 
 test("a cache is restored from its own snapshot", async () => {

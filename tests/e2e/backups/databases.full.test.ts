@@ -11,6 +11,7 @@ import {
   untilCluster,
   type ClusterDocument,
 } from "../../support/pilvi/databases.ts";
+import { openStore } from "../../crash/inspection.ts";
 import { until, type Answer, type TestPilvi } from "../../support/pilvi/pilvi.ts";
 
 interface SnapshotDocument {
@@ -98,6 +99,24 @@ test("a cluster that runs is cloned as it is now", async () => {
   await run(source, INSERT);
   const clone = await copy(source.id, "clone", { name: "clone" });
   expect(await run(clone, COUNT)).toBe(100);
+});
+
+test("a clone has the databases that were being created, as far as they are in its data", async () => {
+  const source = await createCluster(pilvi, { name: "early", config: { suspend_seconds: 0 } });
+  const store = await openStore(pilvi);
+  await store`update database_schemas set status = 'creating' where database_id = ${source.id}`;
+  await store`
+    insert into database_schemas (id, database_id, name, status)
+    values ('schema-never', ${source.id}, 'never', 'creating')`;
+  await store.close();
+  const clone = await copy(source.id, "clone", { name: "clone" });
+  const schemas = await pilvi.api<{ data: { attributes: { name: string; status: string } }[] }>(
+    "GET",
+    `/databases/clusters/${clone.id}/databases`,
+  );
+  expect(schemas.body.data.map(({ attributes: { name, status } }) => [name, status])).toEqual([
+    ["main", "available"],
+  ]);
 });
 
 test("an instant of the window is restored, and other instants are refused", async () => {

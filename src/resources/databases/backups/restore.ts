@@ -89,9 +89,12 @@ async function dataOf(
   return { source: sourceOf(cluster), ...ofNow(cluster) };
 }
 
-/** The data of a cluster as it is now. */
+/**
+ * The data of a cluster as it is now. A database that is being created may be in the data already; when it is not, its
+ * row is deleted once the copy is there.
+ */
 export function ofNow({ id, schemas }: DatabaseClusterRow): Pick<Copy, "from" | "databases"> {
-  const databases = schemas.filter(({ status }) => status === "available").map(({ name }) => name);
+  const databases = schemas.filter(({ status }) => status !== "deleting").map(({ name }) => name);
   return { from: { instance: id }, databases };
 }
 
@@ -144,9 +147,9 @@ export async function ofInstant({ id, host, source, cluster }: Source, asked: st
   const at = inUtc(asked);
   const target: RestoreTarget = { at };
   const { backup } = await planOf(host.driver, id, { target, field });
-  // The log has the databases that were made since the backup.
+  // The log has the databases that were made since the backup, or some of those that are being made.
   const since = (cluster?.schemas ?? []).filter(
-    ({ status, createdAt }) => status === "available" && createdAt > backup.completedAt && createdAt <= at,
+    ({ status, createdAt }) => status !== "deleting" && createdAt > backup.completedAt && createdAt <= at,
   );
   const databases = [...new Set([...backup.databases, ...since.map(({ name }) => name)])];
   return { source, from: { archive: id, at }, databases };
