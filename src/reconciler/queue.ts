@@ -237,9 +237,11 @@ function againAt(tx: Queryable, at: Date | undefined) {
   return tx`greatest(${at}::timestamptz, now() + make_interval(secs => ${SHORTEST_PAUSE_SECONDS}))`;
 }
 
-/** Whether a resource was queued again during its run under way; to queue it ends the count of attempts. */
+/** Whether a resource was queued again during its run, also right after `complete`: its attempts begin anew then. */
 export async function isQueuedAgain(db: Queryable, { kind, id }: Key): Promise<boolean> {
-  const rows = await db`select from work where kind = ${kind} and id = ${id} and attempts = 0`;
+  // Settled work has no deadline.
+  const rows = await db`
+    select from work where kind = ${kind} and id = ${id} and attempts = 0 and deadline_at is not null`;
   return rows.length > 0;
 }
 

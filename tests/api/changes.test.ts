@@ -1,5 +1,8 @@
 // Changes of caches and database clusters.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Outcome } from "../../src/reconciler/loop.ts";
+import { claim, complete, type Job } from "../../src/reconciler/queue.ts";
+import { reconcileDatabaseCluster } from "../../src/resources/databases/reconciler.ts";
 import { startApi, validCache, validDatabase, type TestApi } from "../support/api/api.ts";
 import { bodyValidatorOf, documentOf, expectDocumented } from "../support/api/openapi.ts";
 import {
@@ -8,6 +11,7 @@ import {
   becomes,
   hasWork,
   make,
+  observed,
   SLEEPERS,
   type Sleeper,
 } from "../support/api/resources-api.ts";
@@ -201,5 +205,42 @@ describe.each(SLEEPERS)("a change of $kind", (sleeper) => {
       const isTaken = bodyValidatorOf(document, documented, "patch").safeParse(json).success;
       expect({ json, isTaken }).toEqual({ json, isTaken: status === 200 });
     }
+  });
+});
+
+const statusOf = async (id: string) =>
+  (await ask(api, `${DATABASES.path}/${id}`)).body.data.attributes.status;
+
+describe("a cluster with a database that cannot be made", () => {
+  const OWNER = 1;
+
+  /** Begins a run as the loop does, and has it find out all that it will. */
+  async function begun(id: string): Promise<{ job: Job; outcome: Outcome }> {
+    await api.db`update work set run_at = now() where kind = 'databases' and id = ${id}`;
+    const work = { hostIds: [api.host.id], kinds: { among: ["databases"] } };
+    const job = (await claim(api.db, OWNER, work, 100)).find((each) => each.id === id);
+    if (job === undefined) throw new Error(`the work of ${id} is not due`);
+    return { job, outcome: await reconcileDatabaseCluster(api.context)(id, new AbortController().signal) };
+  }
+
+  const end = ({ job, outcome: { result, write } }: { job: Job; outcome: Outcome }) =>
+    api.db.begin(async (tx) => {
+      expect(await complete(tx, OWNER, job, result)).toBe("given");
+      await write?.(tx);
+    });
+
+  test("stays updating when it is changed during a run that does not know of the change", async () => {
+    const { id } = await available(DATABASES, validDatabase);
+    const seen = observed(id, "asleep", null, { pendingDatabases: ["busy"] });
+    Object.assign(api.host.driver, { observe: async () => seen, ensure: async () => seen });
+    await ask(api, `${DATABASES.path}/${id}/databases`, { json: { name: "busy" } });
+    await end(await begun(id));
+    expect(await statusOf(id)).toBe("available");
+    const early = await begun(id);
+    await ask(api, `${DATABASES.path}/${id}/rotate-credentials`, { json: {} });
+    await end(early);
+    expect(await statusOf(id)).toBe("updating");
+    await end(await begun(id));
+    expect(await statusOf(id)).toBe("available");
   });
 });

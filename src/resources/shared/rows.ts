@@ -3,6 +3,7 @@
 import { forgetResource } from "../../api/operation/idempotency.ts";
 import type { Observation } from "../../contracts/observation.ts";
 import { storable } from "../../lib/storable.ts";
+import { isQueuedAgain } from "../../reconciler/queue.ts";
 import type { Queryable, Transaction } from "../../store/database.ts";
 import { notify } from "../../store/notifications.ts";
 import { deleteActionsOf } from "./actions/store.ts";
@@ -159,7 +160,8 @@ export type Progress = Pick<Observation, "engine" | "limits" | "lastError">;
 
 /**
  * Writes the result of a run, and an event when the status changes; the end of a restore has an event of its own before
- * that. A request to delete that arrived meanwhile stays.
+ * that. A request to delete that arrived meanwhile stays, and so does the status of a resource that is not available as
+ * it was ordered meanwhile: a run with a database that is still pending ends without the news.
  */
 export async function writeProgress(
   tx: Transaction,
@@ -168,11 +170,12 @@ export async function writeProgress(
   status: string,
   seen: Progress,
 ): Promise<void> {
+  const isOutdated = status === "available" && (await isQueuedAgain(tx, { kind, id }));
   const reason = storable({ status, reason: seen.lastError ?? "The engine does not answer." });
   await tx`
     with written as (
       update ${tx.unsafe(INSTANCE_KINDS[kind].table)} r
-      set status = case when r.status = 'deleting' then r.status else ${status} end,
+      set status = case when r.status = 'deleting' or ${isOutdated} then r.status else ${status} end,
           engine = coalesce(${seen.engine}::jsonb, r.engine), limits = coalesce(${seen.limits}::jsonb, r.limits)
       from (select id, status from ${tx.unsafe(INSTANCE_KINDS[kind].table)} where id = ${id}) former
       where r.id = former.id
