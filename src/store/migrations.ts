@@ -44,6 +44,7 @@ import snapshotRefusals from "../../migrations/0042_snapshot_refusals.sql" with 
 import applicationQuotas from "../../migrations/0043_application_quotas.sql" with { type: "text" };
 import terminals from "../../migrations/0044_terminals.sql" with { type: "text" };
 import edgeSettings from "../../migrations/0045_edge_settings.sql" with { type: "text" };
+import lookups from "../../migrations/0046_lookups.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -92,4 +93,5 @@ export const migrations: Migration[] = [
   { name: "0043_application_quotas", sql: applicationQuotas },
   { name: "0044_terminals", sql: terminals },
   { name: "0045_edge_settings", sql: edgeSettings },
+  { name: "0046_lookups", sql: lookups },
 ];

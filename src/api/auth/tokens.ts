@@ -143,6 +143,41 @@ export async function revokeTokens(
 }
 
 /**
+ * Deletes tokens of members and of tokens that were revoked or have expired for some days, batch after batch; several
+ * processes may do it. A token whose resources still count for it stays. A token of the operator stays as well, so that
+ * its text does not become valid again at a later start.
+ * @returns how many were deleted.
+ */
+export async function pruneTokens(db: Database, days: number, batch: number): Promise<number> {
+  for (let sum = 0; ;) {
+    const deleted = await db.begin(async (tx) => {
+      const rows = await tx<{ id: string }[]>`
+        delete from tokens where id in (
+          select id from tokens t
+          where (user_id is not null or maker_id is not null)
+            and least(revoked_at, expires_at) < now() - make_interval(days => ${days})
+            and not exists (
+              select from quota_usage where owner = t.id
+                and (caches, databases, websockets, applications, memory_bytes, storage_bytes, connections)
+                  is distinct from (0, 0, 0, 0, 0, 0, 0))
+          order by least(revoked_at, expires_at) limit ${batch} for update skip locked)
+        returning id`;
+      // A deletion of the organization locks the sums before the tokens.
+      await tx`
+        delete from quota_usage where owner in (
+          select owner from quota_usage
+          where owner = any(${tx.array(
+            rows.map(({ id }) => id),
+            "text",
+          )}) for update skip locked)`;
+      return rows.length;
+    });
+    sum += deleted;
+    if (deleted < batch) return sum;
+  }
+}
+
+/**
  * Sees to it that a token of the caller's choice exists, with full access to the default organization.
  *
  * A revoked token stays revoked, except for `bootstrap`: the operator sets that token now, and it replaces the former

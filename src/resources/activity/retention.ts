@@ -1,4 +1,5 @@
-// Deletes activity beyond its retention, in small batches.
+// Deletes activity beyond its retention, and tokens that ended before all activity that is kept, in small batches.
+import { pruneTokens } from "../../api/auth/tokens.ts";
 import type { Log } from "../../lib/log.ts";
 import { SteadyClock } from "../../lib/steady-clock.ts";
 import type { Database } from "../../store/database.ts";
@@ -7,14 +8,15 @@ const INTERVAL_MS = 3_600_000;
 /** Small enough that other statements do not notice. */
 const BATCH = 1_000;
 
-/** Deletes old activity every hour, while the time may be relied on. @returns a function that stops it. */
+/** Deletes old activity and old tokens every hour, while the time may be relied on. @returns a function that stops it. */
 export function keepActivityFor(days: number, db: Database, log: Log): () => void {
   const clock = new SteadyClock();
   const run = () => {
     if (!clock.isSteady()) return;
-    pruneActivity(db, days, BATCH).catch((error: unknown) =>
-      log.warn({ error }, "could not delete old activity"),
-    );
+    // A token that is named by activity is there as long as that.
+    pruneActivity(db, days, BATCH)
+      .then(() => pruneTokens(db, days, BATCH))
+      .catch((error: unknown) => log.warn({ error }, "could not delete old activity"));
   };
   const timer = setInterval(run, INTERVAL_MS);
   return () => clearInterval(timer);
