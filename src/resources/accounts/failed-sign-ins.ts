@@ -41,7 +41,8 @@ export async function recordFailedSignIn(db: Database, failure: FailedSignIn): P
 async function entriesOfTheHour(tx: Transaction, userId: string): Promise<Entry[]> {
   return await tx<Entry[]>`
     select distinct audit.at as moment, audit.at::text as at, address from audit
-    where resource_id = ${userId} and action = ${FAILED_SIGN_IN} and at > now() - interval '1 hour'
+    where resource_id = ${userId} and resource_kind = 'users' and action = ${FAILED_SIGN_IN}
+      and at > now() - interval '1 hour'
     order by moment desc`;
 }
 
@@ -55,6 +56,6 @@ async function count(
     update audit
     set details = details || ${others}::jsonb || jsonb_build_object(
       'attempts', (details->>'attempts')::int + 1, 'latest_at', ${tx.unsafe(momentSql("now()"))})
-    where resource_id = ${userId} and action = ${FAILED_SIGN_IN} and at = ${at}::timestamptz
-      and address = ${address}`;
+    where resource_id = ${userId} and resource_kind = 'users' and action = ${FAILED_SIGN_IN}
+      and at = ${at}::timestamptz and address = ${address}`;
 }

@@ -67,22 +67,32 @@ function withinOf(
     and at >= coalesce(${since}::timestamptz, '-infinity') and at < coalesce(${until}::timestamptz, 'infinity')`;
 }
 
-/** The newest entries that the filter lets through; each wanted resource, kind or action has a lookup of its own. */
+/**
+ * The newest entries that the filter lets through. With a filter, each action on each kind has a lookup of its own, of the
+ * organization or of each wanted resource: an index has the entries of each in their order, and from one to the next it is
+ * a step. So a page reads no entries that the filter keeps out, however many there are.
+ */
 function sourceOf(db: Database, filter: ActivityFilter, within: Fragment, order: Fragment): Fragment {
-  const { actions, kinds, resourceIds } = filter;
+  const { organizationId, actions, kinds, resourceIds } = filter;
+  if (actions === null && kinds === null && resourceIds === null)
+    return db`(select * from audit where ${within} ${order})`;
+  const array = (values: readonly string[]) => db.array([...new Set(values)], "text");
   const among = (column: string, values: readonly string[] | null) =>
-    values === null ? db`` : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
-  const lookups = (column: string, values: readonly string[], others: Fragment) => db`(
-    select each.* from unnest(${db.array([...new Set(values)], "text")}) wanted cross join lateral (
-      select * from audit where ${db.unsafe(column)} = wanted ${others} and ${within} ${order}) each)`;
-  if (resourceIds !== null) {
-    return lookups(
-      "resource_id",
-      resourceIds,
-      db`${among("resource_kind", kinds)} ${among("action", actions)}`,
-    );
-  }
-  if (kinds !== null) return lookups("resource_kind", kinds, among("action", actions));
-  if (actions !== null) return lookups("action", actions, db``);
-  return db`(select * from audit where ${within} ${order})`;
+    values === null ? db`` : db`and ${db.unsafe(column)} = any(${array(values)})`;
+  const owner = db.unsafe(resourceIds === null ? "organization_id" : "resource_id");
+  const next = (after: Fragment) => db`
+    select resource_kind, action from audit where ${owner} = wanted ${after}
+    order by resource_kind, action limit 1`;
+  return db`(
+    with recursive pairs as (
+      select wanted, first.* from unnest(${array(resourceIds ?? [organizationId])}) wanted
+      cross join lateral (${next(db``)}) first
+      union all
+      select wanted, later.* from pairs cross join lateral (
+        ${next(db`and (resource_kind, action) > (pairs.resource_kind, pairs.action)`)}) later)
+    select each.* from pairs cross join lateral (
+      select * from audit
+      where ${owner} = wanted and resource_kind = pairs.resource_kind and action = pairs.action and ${within}
+      ${order}) each
+    where true ${among("pairs.resource_kind", kinds)} ${among("pairs.action", actions)})`;
 }

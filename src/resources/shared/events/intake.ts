@@ -111,7 +111,7 @@ async function insertRecords(tx: Transaction, records: JournalRecord[]): Promise
       select distinct on (resource_id) resource_type as type, resource_id as instance, resource_id as id,
              organization_id, resource_name as name
       from events
-      where resource_id = any(${ids}) and resource_id not in (select id from resources)
+      where resource_id = any(${ids}) and type = 'deleted' and resource_id not in (select id from resources)
       order by resource_id, at desc
     )
     insert into events (organization_id, at, type, resource_type, resource_id, resource_name, details)

@@ -69,8 +69,8 @@ export async function listEvents(
 type Fragment = SQL.Query<unknown>;
 
 /**
- * The newest events that the filter lets through. Each resource, or each type, has a lookup of its own, so that a page
- * reads only a few pages of an index.
+ * The newest events that the filter lets through. Each type of each resource, or each type, has a lookup of its own, so
+ * that a page reads only a few pages of an index.
  */
 function sourceOf(
   db: Database,
@@ -80,11 +80,18 @@ function sourceOf(
   const among = (column: string, values: readonly string[] | null) =>
     values === null ? db`` : db`and ${db.unsafe(column)} = any(${db.array([...values], "text")})`;
   if (resourceIds !== null) {
+    // A resource has one resource type for life.
+    const next = (after: Fragment) => db`
+      select type, resource_type from events where resource_id = wanted ${after} order by type limit 1`;
     return db`(
-      select each.* from unnest(${db.array([...resourceIds], "text")}) wanted cross join lateral (
-        select * from events
-        where resource_id = wanted ${among("type", types)} ${among("resource_type", resourceTypes)} and ${within}
-        ${order}) each)`;
+      with recursive found as (
+        select wanted, first.* from unnest(${db.array([...resourceIds], "text")}) wanted
+        cross join lateral (${next(db``)}) first
+        union all
+        select wanted, later.* from found cross join lateral (${next(db`and type > found.type`)}) later)
+      select each.* from found cross join lateral (
+        select * from events where resource_id = wanted and type = found.type and ${within} ${order}) each
+      where true ${among("found.type", types)} ${among("found.resource_type", resourceTypes)})`;
   }
   if (types === null && resourceTypes === null) return db`(select * from events where ${within} ${order})`;
   return db`(
