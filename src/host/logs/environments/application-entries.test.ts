@@ -30,6 +30,42 @@ test("lines that are made for it hold up no reading", () => {
   expect(performance.now() - startedMs).toBeLessThan(20_000);
 });
 
+const LOGGED = '[2026-11-27 18:12:42] production.ERROR: a {"exception":"[object] (A(code: 1): ';
+
+test.each([
+  ["slashes", 300, "Error: a", ...Array.from({ length: 199 }, () => `  at ${"/".repeat(490)}`)],
+  ["ends of exceptions", 40_000, `${LOGGED} at /${':1)"}'.repeat(90)}\u2028}`],
+  ["short members", 200, `{"msg":"a","b":[${"1,".repeat(30_000)}1]}`],
+  [
+    "places in a trace",
+    100,
+    JSON.stringify({ msg: "a", err: { stack: `\n ${"/".repeat(490)}`.repeat(120) } }),
+  ],
+])("the time that lines full of %s take grows with their length alone", (_, count, ...texts) => {
+  const used = process.cpuUsage();
+  read(...Array.from({ length: count }, () => texts).flat());
+  // They took more than five seconds of a processor, and take less than one.
+  expect(process.cpuUsage(used).user).toBeLessThan(3_000_000);
+});
+
+test("a place is a path at the start of a line, after a blank or after a parenthesis", () => {
+  const fileOf = (line: string) => read("Error: a", line)[0]?.x?.["file"];
+  expect(fileOf("    at /app/a.js:3:9")).toBe("/app/a.js:3");
+  expect(fileOf("    at async file:///app/a.js:3:9")).toBe("file:///app/a.js:3");
+  expect(fileOf("    at start (file:///app/a.js:3:9)")).toBe("file:///app/a.js:3");
+  expect(fileOf("    at start (node:internal/modules/a:3:9)")).toBeNull();
+  const err = { message: "b", stack: "Error\n/app/a.js:3\n" };
+  expect(read(JSON.stringify({ msg: "a", err }))[0]?.x?.["file"]).toBe("/app/a.js:3");
+});
+
+test("a line of JSON with thousands of members is plain text", () => {
+  const [usual = "", vast = ""] = [900, 6_000].map((length) =>
+    JSON.stringify({ msg: "a", b: Array.from({ length }, () => 1) }),
+  );
+  expect(read(usual)).toMatchObject([{ m: "a" }]);
+  expect(read(vast)).toMatchObject([{ m: vast.slice(0, 8_192) }]);
+});
+
 test("a level that is the name of a member of all objects is no level", () => {
   for (const level of ["constructor", "__proto__", "toString"])
     expect(read(JSON.stringify({ level, msg: "hello" }))).toMatchObject([{ l: "info", m: "hello" }]);
@@ -112,7 +148,7 @@ test("a message of Laravel's may have several lines, and its end may come later 
     { y: "exception", m: 'no relation "x"\nLINE 1: select\n  ^\n(SQL: select)', o: 8 },
   ]);
   const early = lines.slice(0, 3).map((text, index) => ({ text, end: index + 1 }));
-  expect(entriesOf(early, false)).toEqual({ entries: [], end: null });
+  expect(entriesOf(early, false)).toMatchObject({ entries: [], end: null });
   expect(read(first, "a", `${SAID} next  `)).toMatchObject([
     { l: "error", m: 'no relation "x"' },
     { l: "info", m: "a" },

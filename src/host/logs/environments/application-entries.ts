@@ -32,19 +32,31 @@ const FIRST =
   /^(?:Uncaught |PHP Fatal error:\s+Uncaught )?([A-Za-z_$][\w.$\\]*(?:Error|Exception)\w*)\b:?\s*/;
 const MARKED = new RegExp(`^${START_MARK}(?:log [0-9a-f]{12}|\\d{4}-\\S+Z .*)$`);
 
+/** Entries of lines. */
+interface Entries {
+  entries: DraftEntry[];
+  /** The offset after the lines that were taken; null when none was. */
+  end: number | null;
+  /** Whether lines were left because the time was over. */
+  isCut: boolean;
+}
+
 /**
- * The entries of whole lines, and the offset after the lines that were taken; null when none was.
+ * The entries of whole lines.
  * @param isSettled whether nothing follows for now; else an exception at the end waits for the rest of its trace.
+ * @param isInTime asked after each entry; the first is always made.
  */
 export function entriesOf(
   lines: readonly OutputLine[],
   isSettled: boolean,
-): { entries: DraftEntry[]; end: number | null } {
+  isInTime: () => boolean = () => true,
+): Entries {
   const entries: DraftEntry[] = [];
   let readTo: number | null = null;
   for (let at = 0; at < lines.length;) {
     const line = lines[at];
     if (line === undefined) break;
+    if (at > 0 && !isInTime()) return { entries, end: readTo, isCut: true };
     const count = blockLength(lines, at, isSettled);
     const isOpen = at + count === lines.length && count < MAX_TRACE_LINES && mayGoOn(lines, at, count);
     if (isOpen && !isSettled) break;
@@ -55,7 +67,7 @@ export function entriesOf(
     if (line.text.trim() === "" || MARKED.test(line.text)) continue;
     entries.push({ ...entryOfBlock(block.map(({ text }) => text)), o: end });
   }
-  return { entries, end: readTo };
+  return { entries, end: readTo, isCut: false };
 }
 
 function mayGoOn(lines: readonly OutputLine[], at: number, count: number): boolean {
@@ -120,11 +132,14 @@ function exceptionOf(texts: readonly string[]): NewEntry {
   };
 }
 
+/** A path begins where a word does, so that none of the slashes in a line is the beginning of another attempt. */
+const PLACE = /(?:^|[\s(])((?:file:\/\/)?\/[^\s():]+):(\d+)/;
+const PYTHON_PLACE = /File "([^"]+)", line (\d+)/;
+
 /** The place of the first line of a trace that names a file. */
 function fileOf(trace: readonly string[]): string | null {
   for (const line of trace.map(cutLine)) {
-    const place =
-      /\(?((?:file:\/\/)?\/[^\s():]+):(\d+)/.exec(line) ?? /File "([^"]+)", line (\d+)/.exec(line);
+    const place = PLACE.exec(line) ?? PYTHON_PLACE.exec(line);
     if (place !== null) return `${place[1]}:${place[2]}`;
   }
   return null;
@@ -191,16 +206,35 @@ function objectOf(value: unknown): Record<string, unknown> | null {
 /** Members may hold each other so often. Deeper ones can be read but not written again, as writing is recursive. */
 const MAX_DEPTH = 32;
 
-function isDeep(value: unknown, left = MAX_DEPTH): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return left === 0 || Object.values(value).some((member) => isDeep(member, left - 1));
+/** So many members may be in a line. More of them, of some bytes each, would take the host's time from others. */
+const MAX_MEMBERS = 5_000;
+
+/** Whether a value has deeper members, or more of them, than the bounds. */
+function isVast(value: unknown): boolean {
+  let left = MAX_MEMBERS;
+  let level = [value].filter(isHolder);
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const next: object[] = [];
+    for (const holder of level) {
+      const members: unknown[] = Array.isArray(holder) ? holder : Object.values(holder);
+      left -= members.length;
+      if (left < 0 || depth === MAX_DEPTH) return true;
+      for (const member of members) if (isHolder(member)) next.push(member);
+    }
+    level = next;
+  }
+  return false;
+}
+
+function isHolder(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function objectIn(text: string): Record<string, unknown> | null {
   if (!text.startsWith("{")) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return isDeep(value) ? null : objectOf(value);
+    return isVast(value) ? null : objectOf(value);
   } catch {
     return null;
   }

@@ -9,6 +9,7 @@ import { environmentLogsDir } from "../../os/layout.ts";
 import { mayBeClosed, SEGMENT_BYTES, segmentsOf } from "./chain.ts";
 import { EnvironmentLog } from "./environment-log.ts";
 import { OutputReader, type LoggedProcess } from "./output-reader.ts";
+import { OutputTurns } from "./output-turns.ts";
 import { readEnvironmentLog } from "./read-environment-log.ts";
 import { systemEntry } from "./system-entries.ts";
 import { DEFAULT_RETENTION, logFolder, loggedEnvironments, retain, type LogRetention } from "./retention.ts";
@@ -16,6 +17,12 @@ import { DEFAULT_RETENTION, logFolder, loggedEnvironments, retain, type LogReten
 const TURN_MS = 200;
 /** How much of the output of all processes is read in a turn, or written when that is more. */
 const TURN_BYTES_OF_HOST = 2 * 1024 ** 2;
+/** How long a turn reads output at most. The host has one thread, and does nothing else meanwhile. */
+const TURN_WORK_MS = 20;
+/** How long a process is read before it is the turn of others. */
+const SLICE_MS = 5;
+/** How long the output of processes that have ended is read between two turns, beside the last of each. */
+const ENDS_WORK_MS = 50;
 const TIDY_MS = 30_000;
 /** With less room on the disk, logs are not written, so that databases can. */
 const MIN_FREE_BYTES = 512 * 1024 ** 2;
@@ -33,6 +40,8 @@ interface LogsHost {
   /** Whether a route of the edge is there, so that a line about it has an environment. */
   hasRoute(id: string): boolean;
   log: Pick<Log, "warn">;
+  /** A clock that never goes back; the host's own when left out. */
+  nowMs?: () => number;
 }
 
 export class EnvironmentLogs {
@@ -40,13 +49,15 @@ export class EnvironmentLogs {
   readonly #folder: string;
   readonly #logs = new Map<string, EnvironmentLog>();
   readonly #outputs = new OutputReader();
+  readonly #turns = new OutputTurns();
+  readonly #nowMs: () => number;
   #timers: ReturnType<typeof setInterval>[] = [];
-  /** The process with which the next turn begins. */
-  #first = 0;
+  #endsLeftMs = ENDS_WORK_MS;
 
   constructor(host: LogsHost) {
     this.#host = host;
     this.#folder = environmentLogsDir(host.dataDir);
+    this.#nowMs = host.nowMs ?? (() => performance.now());
   }
 
   start(): void {
@@ -63,20 +74,25 @@ export class EnvironmentLogs {
     guarded(this.#host.log, "the logs of environments could not be written", () => this.turn());
   }
 
-  /** Brings everything that is new into the logs. */
+  /** Brings what is new into the logs, up to the bounds of a turn; the next one goes on with the others. */
   turn(): void {
+    this.#endsLeftMs = ENDS_WORK_MS;
     for (const log of this.#logs.values()) this.#guarded(() => log.flush(() => this.#isFull()));
-    const processes = this.#host.processes();
-    const { length } = processes;
+    if (this.#isFull()) return;
+    const isInTime = this.#within(TURN_WORK_MS);
     let left = TURN_BYTES_OF_HOST;
-    let count = 0;
-    for (; count < length; count += 1) {
-      const process = processes[(this.#first + count) % length];
-      if (process === undefined || left <= 0 || this.#isFull()) break;
-      this.#guarded(() => (left -= this.#outputs.read(this.#of(process.environment), process)));
-    }
-    // The bytes of a turn may not suffice for all processes: the next turn goes on with the others.
-    this.#first = (this.#first + count) % Math.max(1, length);
+    const read = (process: LoggedProcess): boolean => {
+      const isInSlice = this.#within(SLICE_MS);
+      let isCut = false;
+      this.#guarded(() => {
+        const log = this.#of(process.environment);
+        const reading = this.#outputs.read(log, process, () => isInSlice() && isInTime());
+        left -= reading.bytes;
+        ({ isCut } = reading);
+      });
+      return isCut;
+    };
+    this.#turns.run(this.#host.processes(), read, () => left > 0 && isInTime() && !this.#isFull());
   }
 
   /** Notes what happened to a process. What it wrote before that comes before it, up to its last words at its end. */
@@ -87,8 +103,8 @@ export class EnvironmentLogs {
     const { environment, deployment } = process;
     this.#guarded(() => {
       const log = this.#of(environment);
-      if (said.isEnd) this.#outputs.readEnd(log, process);
-      else this.#outputs.read(log, process);
+      if (said.isEnd) this.#readEnd(log, process);
+      else this.#outputs.read(log, process, this.#within(SLICE_MS));
       const of = { i: instance, ...(deployment !== null && { d: deployment }) };
       log.append([{ ...of, l: said.level, y: "system", m: said.message }]);
     });
@@ -132,6 +148,19 @@ export class EnvironmentLogs {
         this.#host.log.warn({ error: messageOf(error), environment }, "a log could not be tidied");
       }
     }
+  }
+
+  /** Many processes may end at once, each after a flood. */
+  #readEnd(log: EnvironmentLog, process: LoggedProcess): void {
+    const startedMs = this.#nowMs();
+    this.#outputs.readEnd(log, process, this.#within(this.#endsLeftMs));
+    this.#endsLeftMs -= this.#nowMs() - startedMs;
+  }
+
+  /** A function that says whether less time has passed since this call. */
+  #within(ms: number): () => boolean {
+    const endMs = this.#nowMs() + ms;
+    return () => this.#nowMs() < endMs;
   }
 
   #of(environment: string): EnvironmentLog {

@@ -58,7 +58,7 @@ function faultIn(text: string): Record<string, unknown> | null {
   const lines = text.split("\n");
   const traceAt = lines.indexOf(TRACE);
   const said = lines.slice(0, traceAt < 0 ? lines.length : traceAt).join("\n");
-  const place = / at (\/\S+:\d+)\)(?:"\}.*)?$/.exec(said.slice(-EXAMINED_CHARACTERS))?.[1];
+  const place = / at (\/\S+:\d+)\)(?:"\}.*)?$/s.exec(said.slice(-EXAMINED_CHARACTERS))?.[1];
   const trace = traceAt < 0 ? [] : lines.slice(traceAt + 1).filter((line) => !TRACE_END.test(line));
   return {
     class: unescaped(name),

@@ -17,6 +17,12 @@ function text(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
+/** Has each look at the clock take a millisecond. */
+function letTimePass(): void {
+  let nowMs = 0;
+  disk.nowMs = () => (nowMs += 1);
+}
+
 /** An error with a trace that goes on over several entries. */
 function longTrace(lines: number): string[] {
   return ["TypeError: no basket", ...numbered(lines).map((line) => `    at ${line} (/app/pay.js:3:9)`)];
@@ -124,4 +130,57 @@ test("a flood does not exceed the bound of its log until the logs are tidied", (
     disk.logs.turn();
   }
   expect(disk.bytes()).toBeLessThan(17 * KIB ** 2);
+});
+
+test("a turn ends early when processes are loud; later turns read the rest once, and others meanwhile", async () => {
+  disk = new LogsOnDisk(9);
+  letTimePass();
+  const loud = disk.processes.slice(0, 8);
+  for (const [index, process] of loud.entries()) {
+    process.environment = "env-1";
+    disk.write(text([...numbered(100), ...longTrace(20), "after"]), index + 1);
+  }
+  const said: string[] = [];
+  for (let left = true; left && said.length < 500;) {
+    said.push(`turn ${said.length}`);
+    disk.write(`${said.at(-1)}\n`, 9);
+    disk.logs.turn();
+    expect(await disk.messages({}, 9)).toEqual(said);
+    left = (await disk.entries()).length < 8 * 102;
+  }
+  expect(said.length).toBeGreaterThan(10);
+  for (const { id } of loud)
+    expect(await disk.messages({ instances: [id] })).toEqual([...numbered(100), "no basket", "after"]);
+});
+
+test("a trace that comes while its exception is read again and again stays one entry", async () => {
+  disk = new LogsOnDisk();
+  letTimePass();
+  disk.write(text([...numbered(50), ...longTrace(5)]));
+  for (let turn = 0; (await disk.messages()).length < 50; turn += 1) {
+    expect(turn).toBeLessThan(50);
+    disk.logs.turn();
+  }
+  disk.write(text(["    at last (/app/pay.js:4:9)", "after"]));
+  disk.logs.turn();
+  const [fault, after] = (await disk.entries()).slice(50);
+  expect(fault?.data?.["trace"]).toHaveLength(6);
+  expect(after?.message).toBe("after");
+});
+
+test("at the ends of loud processes the first and the last lines are read, with little time for all of them", async () => {
+  disk = new LogsOnDisk(3);
+  letTimePass();
+  for (const number of [1, 2, 3]) {
+    disk.write(text([...numbered(4_000), "last words"]), number);
+    disk.logs.happened(`proc-${number}`, "crashed", {});
+  }
+  const all = await Promise.all([1, 2, 3].map(async (number) => await disk.messages({}, number)));
+  for (const messages of all)
+    expect(messages.slice(-2)).toEqual(["last words", "The process ended by itself."]);
+  const before = all.map((messages) =>
+    messages.findIndex((each) => each.includes("bytes of output are missing")),
+  );
+  expect(before[0]).toBeGreaterThan(10);
+  expect(before.slice(1)).toEqual([0, 0]);
 });

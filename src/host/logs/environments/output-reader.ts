@@ -44,6 +44,16 @@ interface OpenOutput {
   size: number;
 }
 
+/** What a reading took. */
+interface Reading {
+  /** Of the bytes of a turn of the host. */
+  bytes: number;
+  /** Whether it ended since its time was over. */
+  isCut: boolean;
+}
+
+const NOTHING: Reading = { bytes: 0, isCut: false };
+
 /** How a part of the output is read. */
 interface Part {
   /** Whether nothing follows for now. */
@@ -52,37 +62,40 @@ interface Part {
   isEnded: boolean;
   maxLines: number;
   maxWrittenBytes: number;
+  /** Asked after each entry; the first is always written. */
+  isInTime: () => boolean;
 }
 
 const TURN = { maxLines: TURN_LINES, maxWrittenBytes: MAX_WRITTEN_BYTES };
 const END = { isSettled: true, isEnded: true };
 /** Its lines were counted before. */
-const LAST = { ...END, maxLines: Infinity, maxWrittenBytes: Infinity };
+const LAST = { ...END, maxLines: Infinity, maxWrittenBytes: Infinity, isInTime: () => true };
 
 export class OutputReader {
   /** The size of each file in the turn before. */
   readonly #sizes = new Map<string, number>();
 
-  /**
-   * Reads what is new of a process, up to the bounds of a turn.
-   * @returns what that took of the bytes of a turn of the host.
-   */
-  read(log: EnvironmentLog, process: LoggedProcess): number {
+  /** Reads what is new of a process, up to the bounds of a turn, and as long as it is in time. */
+  read(log: EnvironmentLog, process: LoggedProcess, isInTime: () => boolean): Reading {
     return withFile(process.path, (file) => {
       const isSettled = this.#sizes.get(process.id) === file.size;
-      this.#sizes.set(process.id, file.size);
-      return take(log, process, file, { ...TURN, isSettled, isEnded: false });
+      const reading = take(log, process, file, { ...TURN, isSettled, isEnded: false, isInTime });
+      // What was cut goes on before the process had the time to write more.
+      if (reading.isCut) this.#sizes.delete(process.id);
+      else this.#sizes.set(process.id, file.size);
+      return reading;
     });
   }
 
   /**
-   * Reads what is left of a process that writes nothing any more. When that is too much to be read at once, the first
-   * and the last of it are read.
+   * Reads what is left of a process that writes nothing any more. When that is too much to be read at once, or in time,
+   * the first and the last of it are read.
    */
-  readEnd(log: EnvironmentLog, process: LoggedProcess): void {
+  readEnd(log: EnvironmentLog, process: LoggedProcess, isInTime: () => boolean): void {
     this.#sizes.delete(process.id);
     withFile(process.path, (file) => {
-      for (let turn = 1; turn < TURNS_AT_END; turn += 1) take(log, process, file, { ...TURN, ...END });
+      for (let turn = 1; turn < TURNS_AT_END && isInTime(); turn += 1)
+        take(log, process, file, { ...TURN, ...END, isInTime });
       const last = lastPart(file);
       if (startOf(log, process, file) < last) leaveOut(log, process, file, last);
       return take(log, process, file, LAST);
@@ -91,15 +104,15 @@ export class OutputReader {
 }
 
 /** A file that is missing, or that a process has a lease on, has nothing to read. */
-function withFile(path: string, task: (file: OpenOutput) => number): number {
+function withFile(path: string, task: (file: OpenOutput) => Reading): Reading {
   let fd: number | null;
   try {
     fd = openUnleased(path, constants.O_RDONLY);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return 0;
+    if (codeOf(error) === "ENOENT") return NOTHING;
     throw error;
   }
-  if (fd === null) return 0;
+  if (fd === null) return NOTHING;
   try {
     return task({ fd, size: fstatSync(fd).size });
   } finally {
@@ -107,20 +120,20 @@ function withFile(path: string, task: (file: OpenOutput) => number): number {
   }
 }
 
-/** Reads a part of the output, and writes its entries. @returns what that took of the bytes of a turn of the host. */
-function take(log: EnvironmentLog, process: LoggedProcess, file: OpenOutput, part: Part): number {
+/** Reads a part of the output, and writes its entries. */
+function take(log: EnvironmentLog, process: LoggedProcess, file: OpenOutput, part: Part): Reading {
   const { size } = file;
   if (size - startOf(log, process, file) > MAX_BEHIND_BYTES)
     leaveOut(log, process, file, size - KEPT_AFTER_LEAP);
   const from = startOf(log, process, file);
-  if (from === size) return 0;
+  if (from === size) return NOTHING;
   const bytes = bytesOf(file, from);
   const reachesEnd = from + bytes.length >= size;
   const lines = linesOf(bytes, from, reachesEnd && part.isEnded, part.maxLines);
   const isAll = reachesEnd && lines.length < part.maxLines;
-  let { entries, end } = entriesOf(lines, isAll && part.isSettled);
+  let { entries, end, isCut } = entriesOf(lines, isAll && part.isSettled, part.isInTime);
   // An exception that a turn cannot read as a whole is cut.
-  if (end === null && !isAll) ({ entries, end } = entriesOf(lines, true));
+  if (end === null && !isAll) ({ entries, end, isCut } = entriesOf(lines, true, part.isInTime));
   const of = originOf(process);
   const written = log.append(
     entries.map((entry) => Object.assign(entry, of)),
@@ -130,7 +143,7 @@ function take(log: EnvironmentLog, process: LoggedProcess, file: OpenOutput, par
   if (written.count < entries.length) end = entries[written.count - 1]?.o ?? null;
   if (end !== null) log.processes.noteRead(process.id, end);
   const examinedBytes = (lines.at(-1)?.end ?? from) - from;
-  return Math.max(examinedBytes, written.bytes, lines.length * LINE_COST_BYTES);
+  return { bytes: Math.max(examinedBytes, written.bytes, lines.length * LINE_COST_BYTES), isCut };
 }
 
 /** Where the output goes on. A file that the host has begun anew is shorter than what was read. */

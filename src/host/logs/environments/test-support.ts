@@ -12,6 +12,8 @@ import type { LogRetention } from "./retention.ts";
 export class LogsOnDisk {
   readonly dataDir = mkdtempSync(join(tmpdir(), "pilvi-logs-"));
   readonly processes: LoggedProcess[] = [];
+  /** The clock by which turns end, which stands still. */
+  nowMs = () => 0;
   logs: EnvironmentLogs;
 
   constructor(processes = 1) {
@@ -34,6 +36,7 @@ export class LogsOnDisk {
       processOf: (instance) => this.processes.find(({ id }) => id === instance),
       hasRoute: (id) => id.startsWith("env-"),
       log: createLog("host", "silent"),
+      nowMs: () => this.nowMs(),
     }));
   }
 
