@@ -30,10 +30,15 @@ export class BuildLogWriter {
   readonly #path: string;
   #fd: number | null = null;
   readonly #redactor: () => PartsRedactor;
+  readonly #onProgress: () => void;
 
-  /** @param secrets values that never appear; the lines of a value are secret by themselves. */
-  constructor(path: string, secrets: readonly string[]) {
+  /**
+   * @param secrets values that never appear; the lines of a value are secret by themselves.
+   * @param onProgress called after each write, and when it is closed.
+   */
+  constructor(path: string, secrets: readonly string[], onProgress = () => {}) {
     this.#path = path;
+    this.#onProgress = onProgress;
     this.#redactor = partsRedactor(secrets);
   }
 
@@ -63,10 +68,12 @@ export class BuildLogWriter {
     if (lines.length === 0) return;
     this.#fd ??= openSync(this.#path, "a", 0o600);
     writeSync(this.#fd, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    this.#onProgress();
   }
 
   close(): void {
     if (this.#fd !== null) closeSync(this.#fd);
+    this.#onProgress();
   }
 }
 

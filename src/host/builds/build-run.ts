@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Build, BuildFile, BuildSpec } from "../../contracts/builds.ts";
+import type { Build, BuildSpec } from "../../contracts/builds.ts";
 import type { Account } from "../../engines/engine.ts";
 import type { PortRange } from "../../engines/packet-filter/ruleset.ts";
 import { appPlace, confPlace, type RuntimeSources } from "../../engines/runtimes/runtimes.ts";
@@ -26,6 +26,7 @@ import {
   writeBuild,
   type BuildFolder,
 } from "./build-folder.ts";
+import type { FollowedBuild } from "./build-followers.ts";
 import { BuildLogWriter, StepOutput } from "./build-log.ts";
 import {
   BuildFailure,
@@ -78,14 +79,15 @@ export class BuildRun {
   /** The terminal of a command that has one. */
   readonly terminal: TerminalSession | null;
 
-  constructor(parts: BuildParts, stages: BuildStages, folder: BuildFolder, { build, spec }: BuildFile) {
+  constructor(parts: BuildParts, stages: BuildStages, folder: BuildFolder, order: FollowedBuild) {
+    const { build, spec, onProgress } = order;
     this.#parts = parts;
     this.#stages = stages;
     this.#folder = folder;
     this.#spec = spec;
     this.#build = build;
     const secrets = spec.secrets.flatMap((name) => spec.variables[name] ?? []);
-    this.#log = new BuildLogWriter(folder.log, secrets);
+    this.#log = new BuildLogWriter(folder.log, secrets, onProgress);
     this.terminal = spec.terminal === true ? new TerminalSession((failure) => this.stop(failure)) : null;
     this.#disk = new DiskWatch({
       folders: () => [folder.work, ...(this.#cache === null ? [] : [this.#cache])],

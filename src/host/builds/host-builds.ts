@@ -19,6 +19,7 @@ import { buildFolder, deleteRelease, readBuild, readRelease, writeBuild } from "
 import { readBuildLog } from "./build-log.ts";
 import { keepSource, readOrder, type BuildOrder } from "./build-order.ts";
 import { interruption } from "./build-failures.ts";
+import { BuildFollowers } from "./build-followers.ts";
 import { BuildQueue, type BegunBuild } from "./build-queue.ts";
 import { BuildStages } from "./build-stage.ts";
 import { BuildRun, type BuildParts } from "./build-run.ts";
@@ -31,8 +32,6 @@ export const MAX_QUEUED = 200;
 
 /** The most terminals at once: each takes a part of the memory of this process. */
 const MAX_TERMINALS = 64;
-
-const LOG_CHECK_MS = 10;
 
 /** What this part asks of the host. */
 export interface HostBuildsParts extends BuildParts {
@@ -52,6 +51,7 @@ export class HostBuilds {
   /** The specs of commands in releases that have not ended. */
   readonly #commands = new Map<string, BuildSpec>();
   readonly #receipts = new Receipts();
+  readonly #followers = new BuildFollowers();
   #isLeaving = false;
 
   constructor(parts: HostBuildsParts) {
@@ -97,6 +97,7 @@ export class HostBuilds {
       return await this.#take(order);
     } catch (error) {
       this.#builds.delete(id);
+      this.#followers.wake(id);
       this.#commands.delete(id);
       this.#discard(buildFolder(this.#parts.dataDir, id).path);
       throw error;
@@ -156,9 +157,9 @@ export class HostBuilds {
       if (build === null) throw new PublicError(`The build ${id} is not on this host.`);
       const slice = readBuildLog(log, after);
       const isEnd = build.endedAt !== null && slice.lines.length === 0;
-      if (slice.lines.length > 0 || isEnd || signal.aborted || performance.now() >= giveUpAt)
-        return { ...slice, isEnd };
-      await Bun.sleep(LOG_CHECK_MS);
+      const leftMs = giveUpAt - performance.now();
+      if (slice.lines.length > 0 || isEnd || signal.aborted || leftMs <= 0) return { ...slice, isEnd };
+      await this.#followers.wait(id, leftMs, signal);
     }
   }
 
@@ -189,6 +190,7 @@ export class HostBuilds {
     const folder = buildFolder(this.#parts.dataDir, id);
     if (this.observe(id) !== null) await this.cancel(id);
     this.#builds.delete(id);
+    this.#followers.wake(id);
     this.#discard(folder.path);
   }
 
@@ -240,6 +242,7 @@ export class HostBuilds {
     this.#commands.delete(build.id);
     const cancelled: Build = { ...build, state: "cancelled", endedAt: new Date().toISOString() };
     this.#builds.set(build.id, cancelled);
+    this.#followers.wake(build.id);
     rmSync(folder.source, { force: true });
     if (file !== null) await writeBuild(folder, { build: cancelled, spec: file.spec });
     return cancelled;
@@ -258,7 +261,8 @@ export class HostBuilds {
     const folder = buildFolder(this.#parts.dataDir, id);
     const file = existsSync(folder.file) ? readBuild(folder) : null;
     if (file === null) return begun.end();
-    const run = new BuildRun(this.#parts, this.#stages, folder, file);
+    const onProgress = () => this.#followers.wake(id);
+    const run = new BuildRun(this.#parts, this.#stages, folder, { ...file, onProgress });
     const ended = run.run().catch((error: unknown) => {
       this.#parts.log.error({ error, build: id }, "the state of a build could not be kept");
     });
