@@ -72,3 +72,20 @@ test("clones of an instance that does not run hold up no copies and restores of 
   for (const { id } of clones) await stage.driver.remove(id);
   await Promise.all(cloned);
 });
+
+test("restores of one instance leave a place to those of others", async () => {
+  const [spec, other] = [sleepySpec("cache"), sleepySpec("cache")];
+  for (const each of [spec, other])
+    await stage.driver.ensure({ ...each, exposure: { ...each.exposure, port: freePort() } });
+  const backups = [await stage.backUp(spec.id), await stage.backUp(other.id)] as const;
+  failpoints.arm("host.restore.planned");
+  const restores = [1, 2, 3].map(() => copySpec(spec, { archive: spec.id, backup: backups[0].id }));
+  const restored = restores.map(async (each) => await stage.driver.ensure(each));
+  await failpoints.reached();
+  for (const { id } of restores) await untilBuilt(id);
+  const ofOther = copySpec(other, { archive: other.id, backup: backups[1].id });
+  expect(await stage.driver.ensure(ofOther)).toMatchObject({ state: "running", lastError: null });
+  for (const { id } of restores) expect(await stage.driver.observe(id)).toMatchObject({ state: "starting" });
+  failpoints.release();
+  for (const each of await Promise.all(restored)) expect(each).toMatchObject({ state: "running" });
+});

@@ -11,7 +11,7 @@ import { dissolve } from "../os/cgroup.ts";
 import { coldCopy, hotCopy, type Contents, type RunningCopy } from "./copy-stream.ts";
 import type { Copies } from "./copies.ts";
 import type { Copyable, DataSource } from "./data-source.ts";
-import type { Places } from "../../lib/places.ts";
+import type { SharedPlaces } from "../../lib/shared-places.ts";
 
 /** How often a copy is begun that the instance interrupts: a wake ends a cold copy, the end of an engine a hot copy. */
 const MAX_ATTEMPTS = 20;
@@ -26,8 +26,8 @@ const END_NOTICE_MS = 500;
 /** What data is copied with. */
 export interface CopyingParts {
   copies: Copies;
-  /** Bounds the copies of all instances together. */
-  places: Places;
+  /** Bounds the copies of all instances together; a copy is that of the instance that is copied. */
+  places: SharedPlaces;
   cgroups: CgroupBackend | null;
   log: Log;
 }
@@ -66,7 +66,8 @@ export async function copyData(
     try {
       // Before a place is taken, which an instance that does not run would keep from all others.
       const now = await untilCopyable(source, order.signal);
-      return await parts.places.run(() => attemptCopy(parts, recipe, now, order, take), order.signal);
+      const attemptNow = () => attemptCopy(parts, recipe, now, order, take);
+      return await parts.places.run(source.id, attemptNow, order.signal);
     } catch (error) {
       if (error instanceof NeedsRecovery) await wakeToRecover(source, order.signal, error);
       else if (!(error instanceof Interrupted)) throw error;

@@ -19,6 +19,7 @@ import type { DataSource } from "./data-source.ts";
 import { KeeperClient, PlanRefused } from "./keeper-client.ts";
 import { buildFromOrigin, type OriginParts } from "./origin-builder.ts";
 import { Places } from "../../lib/places.ts";
+import { SharedPlaces } from "../../lib/shared-places.ts";
 import { ReplicaFeeds } from "./replica-feeds.ts";
 import type { DataBuild } from "./unpack.ts";
 import { Verifier } from "./verifier.ts";
@@ -27,6 +28,9 @@ import { Verifier } from "./verifier.ts";
 const COPIES_AT_ONCE = 2;
 
 const RESTORES_AT_ONCE = 2;
+
+/** How many copies, and how many restores, the data of an instance has at once. Others find a place beside them. */
+const AT_ONCE_OF_ONE = 1;
 
 /** What the backups of a host need. */
 interface HostBackupsParts {
@@ -52,8 +56,8 @@ export class HostBackups {
   readonly #parts: HostBackupsParts;
   readonly #link: ArchiveLink;
   readonly #feeds: ReplicaFeeds;
-  readonly #places = new Places(COPIES_AT_ONCE);
-  readonly #restorePlaces = new Places(RESTORES_AT_ONCE);
+  readonly #places = new SharedPlaces(COPIES_AT_ONCE, AT_ONCE_OF_ONE);
+  readonly #restorePlaces = new SharedPlaces(RESTORES_AT_ONCE, AT_ONCE_OF_ONE);
   readonly #making = new Map<string, Making>();
   /** One copy of an instance at a time. */
   readonly #lines = new Map<string, Places>();

@@ -4,7 +4,7 @@ import { RestoreFault, type EngineReplica } from "../../engines/backup.ts";
 import { PublicError } from "../../lib/errors.ts";
 import { eachAtOnce } from "../../lib/each-at-once.ts";
 import { failpoint } from "../../lib/failpoint.ts";
-import type { Places } from "../../lib/places.ts";
+import type { SharedPlaces } from "../../lib/shared-places.ts";
 import type { DataOrigin } from "../provisioning/origin.ts";
 import { copyFolder } from "./copy-folder.ts";
 import { copyData, type CopyingParts, type TakeCopy } from "./copy-data.ts";
@@ -33,8 +33,8 @@ export interface OriginParts extends CopyingParts {
   keeper: KeeperClient;
   find(id: string): DataSource | undefined;
   inLine<T>(id: string, copy: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Bounds the restores of all instances together. */
-  restorePlaces: Places;
+  /** Bounds the restores of all instances together; a restore is that of the instance whose data it has. */
+  restorePlaces: SharedPlaces;
   plan(archive: string, target: RestoreTarget, signal: AbortSignal): Promise<RestorePlan>;
 }
 
@@ -66,11 +66,12 @@ export async function buildFromOrigin(
   const replica = "primary" in origin ? { replica: replicaOf(build) } : {};
   const { archive, ...target } =
     "primary" in origin ? { archive: origin.primary, latest: true as const } : origin;
-  await parts.restorePlaces.run(async () => {
+  const restoring = async () => {
     const plan = await planRestore(parts, archive, target, build.signal);
     await failpoint("host.restore.planned");
     await restorePlanned(parts, { archive, target, plan, ...replica }, build);
-  }, build.signal);
+  };
+  await parts.restorePlaces.run(archive, restoring, build.signal);
 }
 
 /** What is restored, and how. */
@@ -224,5 +225,5 @@ async function clone(parts: OriginParts, from: string, build: DataBuild): Promis
   await failpoint("host.restore.unpacked");
   const recovery = { kind: "immediate" } as const;
   const recovering = { facts, recovery, isLocalCopy, onShare: () => undefined };
-  await parts.restorePlaces.run(() => recoverData(build, recovering), signal);
+  await parts.restorePlaces.run(from, () => recoverData(build, recovering), signal);
 }
