@@ -165,9 +165,9 @@ export class Archives {
       const log = this.#logs.logOf(id);
       const deletable = await log.releasable([...archive.backups.values()], retention);
       for (const backup of deletable.backups) await this.#deleteBackup(archive, backup);
-      await log.deleteSegments(deletable.segments);
-      if (deletable.backups.length + deletable.segments.length > 0) await this.#measure(archive);
-      return { deletedBackups: deletable.backups, deletedSegments: deletable.segments.length };
+      const deletedSegments = await log.deleteSegments(deletable.segments);
+      if (deletable.backups.length + deletedSegments > 0) await this.#measure(archive);
+      return { deletedBackups: deletable.backups, deletedSegments };
     });
   }
 

@@ -25,14 +25,19 @@ export class HeldSegments {
     return this.#restores.some((restore) => restore.backup === backup && restore.until > now);
   }
 
+  /** Whether a planned restore may still read a segment. */
+  keeps(segment: string, now: number): boolean {
+    return this.#restores.some(
+      ({ first, until }) => first !== null && until > now && numberPart(segment) >= first,
+    );
+  }
+
   /** @param named all that retention names now. @returns those of them to delete now. */
   release(named: string[], now: number): string[] {
     this.#restores = this.#restores.filter(({ until }) => until > now);
     for (const name of this.#markedAt.keys()) if (!named.includes(name)) this.#markedAt.delete(name);
     const released = named.filter(
-      (name) =>
-        now - (this.#markedAt.get(name) ?? now) >= MARKED_MS &&
-        !this.#restores.some(({ first }) => first !== null && numberPart(name) >= first),
+      (name) => now - (this.#markedAt.get(name) ?? now) >= MARKED_MS && !this.keeps(name, now),
     );
     for (const name of named) if (!this.#markedAt.has(name)) this.#markedAt.set(name, now);
     for (const name of released) this.#markedAt.delete(name);

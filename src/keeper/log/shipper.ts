@@ -34,7 +34,8 @@ export class LogShipper {
   readonly #logs = new Map<string, TrackedLog>();
   /** Logs that wait for their turn; a log with more to ship goes to the end. */
   readonly #waiting = new Set<string>();
-  #running = 0;
+  /** Logs whose turn is under way. Another worker would only wait for its end, and be missed by other logs. */
+  readonly #served = new Set<string>();
   #idle: (() => void) | null = null;
   #timer: ReturnType<typeof setInterval> | null = null;
   #endsAt = Number.POSITIVE_INFINITY;
@@ -55,7 +56,7 @@ export class LogShipper {
     this.#timer = null;
     this.#endsAt = Date.now() + LAST_TURNS_MS;
     this.#tick();
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    if (this.#served.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 
   /** The log of an archive, which also an instance has that does not exist any more. */
@@ -78,10 +79,7 @@ export class LogShipper {
         const log = this.logOf(id);
         // A log that became known meanwhile is read as it is now.
         if (before?.log !== log) return void (await log.archive.load());
-        await log.take(
-          names.filter((name) => !before.deleted.has(name)),
-          isTargetBack,
-        );
+        await log.take(names, before.deleted, isTargetBack);
       },
       end: () => {
         for (const { log, deleted } of listed.values()) log.archive.endListing(deleted);
@@ -104,10 +102,14 @@ export class LogShipper {
   }
 
   #serve(): void {
+    const now = Date.now();
     for (const id of this.#waiting) {
-      if (this.#running >= WORKERS) return;
+      if (this.#served.size >= WORKERS) return;
+      if (this.#served.has(id)) continue;
       this.#waiting.delete(id);
-      this.#running += 1;
+      // It may have failed, or begun to begin anew, since it began to wait.
+      if (this.#logs.get(id)?.isDue(now) !== true) continue;
+      this.#served.add(id);
       this.#turn(id).catch((error: unknown) =>
         this.#options.log.warn({ error, id }, "a pass over a log failed"),
       );
@@ -120,9 +122,9 @@ export class LogShipper {
       if (hasMore && Date.now() < this.#endsAt) this.#waiting.add(id);
       this.#options.onTurn(id);
     } finally {
-      this.#running -= 1;
+      this.#served.delete(id);
       this.#serve();
-      if (this.#running === 0) this.#idle?.();
+      if (this.#served.size === 0) this.#idle?.();
     }
   }
 }

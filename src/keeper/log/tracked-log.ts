@@ -11,16 +11,15 @@ import type {
   RestoreTarget,
   Retention,
 } from "../../contracts/keeper.ts";
-import { DamagedObject, MissingObject } from "../object-store.ts";
-import { binlogName, placeOf } from "./binlog-chain.ts";
 import { trimmedBinlogPlan } from "./binlog-trim.ts";
 import { firstSegmentOf, gapsOf, timelineOf, type LogCatalog } from "./chain.ts";
 import { HeldSegments } from "./held-segments.ts";
+import { Lag } from "./lag.ts";
 import { deletableOf, type Deletable } from "./retention.ts";
 import type { LogArchive } from "./log-archive.ts";
-import { piecesEnd } from "./objects.ts";
-import { bytesSinceNewest, earliestRestoreTime, PlanRefused, restorePlan } from "./plan.ts";
+import { bytesSinceNewest, earliestRestoreTime, restorePlan } from "./plan.ts";
 import { parseHistoryName } from "./segment.ts";
+import { SegmentReader } from "./segment-reader.ts";
 import { ShippedBinlog } from "./shipped-binlog.ts";
 import { ShippedLog } from "./shipped-log.ts";
 import type { Shipping, Step } from "./shipping.ts";
@@ -35,9 +34,8 @@ const MAX_PAUSE_MS = 30_000;
 /** A page that is read while it is written is whole a moment later. */
 const SETTLE_MS = 20;
 const MAX_UNSETTLED = 50;
-/** More segments than these are damaged together only. */
-const MAX_UNREADABLE = 1_000;
-const MS_PER_SECOND = 1000;
+/** So many segments are deleted before a pass or a request that waits gets its turn. */
+const DELETES_A_TURN = 8;
 
 export class TrackedLog {
   readonly archive: LogArchive;
@@ -47,15 +45,17 @@ export class TrackedLog {
   #failures = 0;
   #nextAt = 0;
   #error: string | null = null;
-  /** Since when there may be changes that are not shipped; null when all is shipped. */
-  #behindSince: number | null = null;
+  readonly #lag = new Lag();
   #isAsleepAndShipped = false;
+  /** How many requests have it begin anew. */
+  #beginnings = 0;
   readonly #held = new HeldSegments();
-  /** Segments that could not be read. */
-  readonly #unreadable = new Set<string>();
+  readonly #reader: SegmentReader;
 
   constructor(archive: LogArchive) {
     this.archive = archive;
+    const catalogOf = (backups: BackupInfo[]) => this.catalog(backups);
+    this.#reader = new SegmentReader({ archive, mutex: this.#mutex, catalogOf });
   }
 
   /** A log that fell asleep gets one more pass, a log that woke up gets one at once. */
@@ -68,7 +68,7 @@ export class TrackedLog {
     if (isSame) return;
     this.#isAsleepAndShipped = false;
     this.#nextAt = 0;
-    this.#behindSince ??= source === null ? null : Date.now();
+    if (source !== null) this.#lag.begin(Date.now());
   }
 
   /** A log at rest gets one more pass, so that its watermark is not before a backup that was made meanwhile. */
@@ -79,9 +79,10 @@ export class TrackedLog {
     });
   }
 
-  /** Whether a pass has something to do. */
+  /** Whether a pass has something to do, and need not wait until the log has begun anew. */
   isDue(now: number): boolean {
-    return this.#source !== null && !this.#isAsleepAndShipped && now >= this.#nextAt;
+    const isFree = this.#beginnings === 0 && now >= this.#nextAt;
+    return this.#source !== null && !this.#isAsleepAndShipped && isFree;
   }
 
   /** A sentence about what keeps the log from its archive, or was wrong with it; null when all is well. */
@@ -135,63 +136,32 @@ export class TrackedLog {
     await this.archive.load();
     // Without it the plan is refused where it must be: the watermark says how far the archive reaches.
     await this.flush().catch(() => undefined);
-    const log = this.catalog(backups);
-    const whole = restorePlan({ backups, log }, target);
+    const { log, whole } = await this.#mutex.run(async () => this.#planAndHold(backups, target));
     const plan = log === null ? whole : await this.#trimmed(whole, log, backups);
-    for (const { name } of plan.segments)
-      if (this.#unreadable.has(name)) await this.#readPlanned(name, backups);
-    const first = plan.segments.find(({ name }) => parseHistoryName(name) === null);
-    this.#held.hold(plan.backup.id, first?.name, Date.now());
+    const names = plan.segments.map(({ name }) => name);
+    await this.#reader.readAgain(names, backups);
     return plan;
   }
 
+  /** No deletion of a segment is under way meanwhile, and what is deleted later is none of these. */
+  #planAndHold(backups: BackupInfo[], target: RestoreTarget) {
+    const log = this.catalog(backups);
+    const whole = restorePlan({ backups, log }, target);
+    const first = whole.segments.find(({ name }) => parseHistoryName(name) === null);
+    this.#held.hold(whole.backup.id, first?.name, Date.now());
+    return { log, whole };
+  }
+
   async #trimmed(whole: RestorePlan, { format, segmentBytes }: LogCatalog, backups: BackupInfo[]) {
-    const read = async (name: string) => await this.#readPlanned(name, backups);
+    const read = async (name: string) => await this.#reader.readPlanned(name, backups);
     if (format === "binlog") return await trimmedBinlogPlan(whole, segmentBytes, read);
     // The API plans a restore, and then the host does.
     return await trimmedPlan(whole, segmentBytes, read, this.archive.ends);
   }
 
-  /**
-   * A segment of the segment's size, or a history.
-   * @throws MissingObject, DamagedObject, WrongKey. The next plan that needs the segment is refused then, as long as it
-   * cannot be read.
-   */
+  /** @see SegmentReader.read */
   async read(name: string, backups: BackupInfo[]): Promise<Uint8Array> {
-    await this.archive.load();
-    try {
-      const bytes = await this.#readStored(name, backups);
-      this.#unreadable.delete(name);
-      return bytes;
-    } catch (error) {
-      const isFault = error instanceof MissingObject || error instanceof DamagedObject;
-      if (isFault && this.#unreadable.size < MAX_UNREADABLE) this.#unreadable.add(name);
-      throw error;
-    }
-  }
-
-  /** @throws PlanRefused when a segment cannot be read; WrongKey. */
-  async #readPlanned(name: string, backups: BackupInfo[]): Promise<Uint8Array> {
-    try {
-      return await this.read(name, backups);
-    } catch (error) {
-      if (!(error instanceof MissingObject || error instanceof DamagedObject)) throw error;
-      const log = this.catalog(backups);
-      const place = log?.format === "binlog" ? placeOf(name, log.segmentBytes) : null;
-      const what = place === null ? `segment ${name} of the log` : `binary log ${binlogName(place.file)}`;
-      throw new PlanRefused("damaged", `The ${what} is damaged or missing in the archive.`);
-    }
-  }
-
-  async #readStored(name: string, backups: BackupInfo[]): Promise<Uint8Array> {
-    const { segmentBytes = 0, format } = this.catalog(backups) ?? {};
-    if (this.archive.objects.segments.has(name)) return await this.archive.read(name, segmentBytes);
-    // A pass may put its pieces together meanwhile.
-    return await this.#mutex.run(async () => {
-      const isCut = format === "binlog";
-      const bytes = isCut ? piecesEnd(this.archive.objects.pieces, name) : segmentBytes;
-      return await this.archive.read(name, bytes);
-    });
+    return await this.#reader.read(name, backups);
   }
 
   /** What retention may delete now: nothing that a planned restore reads, and segments only when they are named again. */
@@ -206,28 +176,53 @@ export class TrackedLog {
     };
   }
 
-  /** Deletes the log: what comes is that of other data, and goes on after no backup so far. */
+  /**
+   * Deletes the log: what comes is that of other data, and goes on after no backup so far. No pass comes between, since
+   * the names of its segments may be those of segments that are still to be deleted.
+   */
   async beginAnew(): Promise<void> {
-    await this.#mutex.run(async () => {
-      this.#shipped = null;
-      await this.archive.beginAnew(Date.now());
-    });
+    this.#beginnings += 1;
+    try {
+      await this.#mutex.run(async () => {
+        this.#shipped = null;
+        await this.archive.beginAnew(Date.now());
+      });
+    } finally {
+      this.#beginnings -= 1;
+    }
   }
 
-  async deleteSegments(names: string[]): Promise<void> {
-    await this.#mutex.run(async () => {
-      for (const name of names) {
-        await this.archive.deleteSegment(name);
-        await failpoint("keeper.log.delete");
-      }
-      await this.archive.deletePieces(({ segment }) => names.includes(segment));
-    });
+  /**
+   * Deletes segments that retention has released. Passes and requests come between, so those stay that a restore reads
+   * which was planned meanwhile. @returns how many were deleted.
+   */
+  async deleteSegments(names: string[]): Promise<number> {
+    let count = 0;
+    for (let at = 0; at < names.length; at += DELETES_A_TURN) {
+      const some = names.slice(at, at + DELETES_A_TURN);
+      count += await this.#mutex.run(async () => await this.#deleteSome(some));
+    }
+    return count;
   }
 
-  /** Takes over objects that were listed, and ships on from there. @param rereads the watermark in any case. */
-  async take(names: string[], rereads: boolean): Promise<void> {
+  async #deleteSome(names: string[]): Promise<number> {
+    const free = names.filter((name) => !this.#held.keeps(name, Date.now()));
+    for (const name of free) {
+      await this.archive.deleteSegment(name);
+      await failpoint("keeper.log.delete");
+    }
+    await this.archive.deletePieces(({ segment }) => free.includes(segment));
+    return free.length;
+  }
+
+  /**
+   * Takes over objects that were listed, and ships on from there.
+   * @param deleted the names of what was deleted since the listing began. @param rereads the watermark in any case.
+   */
+  async take(names: string[], deleted: ReadonlySet<string>, rereads: boolean): Promise<void> {
     await this.#mutex.run(async () => {
-      if (!(await this.archive.take(names, rereads))) return;
+      const there = names.filter((name) => !deleted.has(name));
+      if (!(await this.archive.take(there, rereads))) return;
       this.#shipped = null;
       this.#isAsleepAndShipped = false;
       this.#nextAt = 0;
@@ -266,8 +261,7 @@ export class TrackedLog {
       watermark,
       earliestRestoreTime: earliestRestoreTime({ backups, log: catalog }),
       gaps: gapsOf(catalog),
-      lagSeconds:
-        this.#behindSince === null ? 0 : Math.max(0, Date.now() - this.#behindSince) / MS_PER_SECOND,
+      lagSeconds: this.#lag.seconds(this.#source?.isAwake === true, Date.now()),
       ...(catalog.format === "binlog" && { bytesSinceBackup: bytesSinceNewest(catalog, backups) }),
     };
   }
@@ -280,8 +274,7 @@ export class TrackedLog {
     this.#error = null;
     this.#failures = 0;
     this.#nextAt = 0;
-    if (step === "end") this.#behindSince = null;
-    else this.#behindSince ??= startedAt;
+    this.#lag.passed(startedAt, step);
     return step;
   }
 
@@ -290,6 +283,6 @@ export class TrackedLog {
     this.#nextAt = Date.now() + backoffMs(this.#failures, FIRST_PAUSE_MS, MAX_PAUSE_MS);
     this.#error = publicMessageOf(error, "The log could not be shipped to its archive.");
     const at = this.#shipped?.watermark?.at;
-    this.#behindSince ??= at === undefined ? Date.now() : Date.parse(at);
+    this.#lag.begin(at === undefined ? Date.now() : Date.parse(at));
   }
 }
