@@ -40,9 +40,14 @@ export function positionIn(file: number, byte: number): number {
   return file * FILE_SPACE + byte;
 }
 
-/** The piece that ends a file within a segment; undefined when the file goes on, or its end is not there. */
-function lastPieceIn({ pieces }: LogObjects, segment: string): Piece | undefined {
-  return pieces.find((piece) => piece.segment === segment && piece.generation === LAST_GENERATION);
+/** The pieces by their segments, for a look at many of these. */
+function piecesBySegment({ pieces }: LogObjects): Map<string, Piece[]> {
+  return Map.groupBy(pieces, ({ segment }) => segment);
+}
+
+/** Whether a piece of a segment ends its file; false when the file goes on, or its end is not there. */
+function endsFile(pieces: Piece[] = []): boolean {
+  return pieces.some(({ generation }) => generation === LAST_GENERATION);
 }
 
 /** See `chainOf`: all files from that of a segment on, from their beginning. */
@@ -54,14 +59,15 @@ export function binlogChainOf(
   const { objects, segmentBytes } = catalog;
   const segments: { name: string; isPartial: boolean }[] = [];
   const perFile = FILE_SPACE / segmentBytes;
+  const pieces = piecesBySegment(objects);
   const { timeline } = from;
   let place = { timeline, file: Math.floor(from.number / perFile), index: 0 };
   for (;;) {
     const name = nameAt(place, segmentBytes);
     const start = positionIn(place.file, place.index * segmentBytes);
     const isWhole = objects.segments.has(name);
-    const bytes = isWhole ? segmentBytes : piecesEnd(objects.pieces, name);
-    const isLast = !isWhole && lastPieceIn(objects, name) !== undefined;
+    const bytes = isWhole ? segmentBytes : piecesEnd(pieces.get(name) ?? [], name);
+    const isLast = !isWhole && endsFile(pieces.get(name));
     if (bytes > 0) segments.push({ name, isPartial: !isWhole });
     if (start + bytes >= end) return { segments, gap: null };
     if (!isWhole && !isLast) return gapAt(catalog, place, segments.at(-1)?.name ?? name);
@@ -82,11 +88,12 @@ export function binlogGapsOf(catalog: LogCatalog): Gap[] {
   const current = placeOf(watermark?.segment ?? "", segmentBytes);
   if (current === null) return [];
   const names = archivedIn(catalog, current.timeline);
+  const pieces = piecesBySegment(objects);
   return names.slice(1).flatMap((before, index) => {
     const after = names[index] ?? "";
     const [one, next] = [placeOf(after, segmentBytes), placeOf(before, segmentBytes)];
     if (one === null || next === null) return [];
-    const isLast = lastPieceIn(objects, after) !== undefined;
+    const isLast = endsFile(pieces.get(after));
     const follows = isLast
       ? next.file === one.file + 1 && next.index === 0
       : next.file === one.file && next.index === one.index + 1;
@@ -102,11 +109,10 @@ function archivedIn({ objects, segmentBytes }: LogCatalog, timeline: number): st
 
 /** The bytes of the log from a position on that the archive has. */
 export function bytesSince({ objects, segmentBytes }: LogCatalog, startSegment: string): number {
-  const names = new Set([...objects.segments, ...objects.pieces.map(({ segment }) => segment)]);
-  return [...names]
+  const pieces = piecesBySegment(objects);
+  const bytesOf = (name: string) =>
+    objects.segments.has(name) ? segmentBytes : piecesEnd(pieces.get(name) ?? [], name);
+  return [...new Set([...objects.segments, ...pieces.keys()])]
     .filter((name) => name >= startSegment)
-    .reduce(
-      (sum, name) => sum + (objects.segments.has(name) ? segmentBytes : piecesEnd(objects.pieces, name)),
-      0,
-    );
+    .reduce((sum, name) => sum + bytesOf(name), 0);
 }

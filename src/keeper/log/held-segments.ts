@@ -35,7 +35,8 @@ export class HeldSegments {
   /** @param named all that retention names now. @returns those of them to delete now. */
   release(named: string[], now: number): string[] {
     this.#restores = this.#restores.filter(({ until }) => until > now);
-    for (const name of this.#markedAt.keys()) if (!named.includes(name)) this.#markedAt.delete(name);
+    const stillNamed = new Set(named);
+    for (const name of this.#markedAt.keys()) if (!stillNamed.has(name)) this.#markedAt.delete(name);
     const released = named.filter(
       (name) => now - (this.#markedAt.get(name) ?? now) >= MARKED_MS && !this.keeps(name, now),
     );

@@ -33,6 +33,7 @@ export class LogArchive {
   /** A piece that is useless but for its watermark. */
   #spared: Piece | null = null;
   #count = 0;
+  #version = 0;
   #ends = new Map<string, SegmentEnd>();
   /** What was deleted since each listing began that is under way. */
   readonly #listings = new Set<Set<string>>();
@@ -53,6 +54,7 @@ export class LogArchive {
     for (const timeline of objects.histories) await this.#readHistory(objects, timeline);
     // Another request may have loaded it meanwhile, and changed it since.
     this.#objects ??= objects;
+    this.#version += 1;
     return this.#objects;
   }
 
@@ -88,6 +90,7 @@ export class LogArchive {
     for (const name of segments) known.segments.add(name);
     known.pieces.push(...pieces);
     if (listed.begunAt !== undefined) known.begunAt = Math.max(known.begunAt ?? 0, listed.begunAt);
+    this.#version += 1;
     const isLater = (stored?.count ?? -1) > (this.#stored?.count ?? -1);
     if (isLater) this.#stored = stored;
     return isNew || isLater;
@@ -96,6 +99,11 @@ export class LogArchive {
   /** What is there, as far as it was loaded. */
   get objects(): LogObjects {
     return this.#objects ?? { segments: new Set(), pieces: [], histories: new Set() };
+  }
+
+  /** Another number when there are other objects, but for pieces that go on with a generation. */
+  get version(): number {
+    return this.#version;
   }
 
   /** How far the log is in the archive: the watermark that was written last. */
@@ -129,6 +137,7 @@ export class LogArchive {
       if (this.objects.segments.has(name)) this.#ends = new Map();
     }
     this.objects.segments.add(name);
+    this.#version += 1;
   }
 
   /** @param claim a watermark that holds once the piece is stored; null for none. */
@@ -139,7 +148,12 @@ export class LogArchive {
   ): Promise<void> {
     const marked = { ...piece, mark: claim === null ? null : { ...claim, count: this.#nextCount() } };
     await this.#store.put(this.#prefix + pieceName(marked), bytes, true);
+    const { segment, generation } = piece;
+    const goesOn = this.objects.pieces.some(
+      (known) => known.segment === segment && known.generation === generation,
+    );
     this.objects.pieces.push(marked);
+    if (!goesOn) this.#version += 1;
     if (marked.mark !== null) await this.#dropSpared();
   }
 
@@ -148,6 +162,7 @@ export class LogArchive {
     await this.#store.put(this.#prefix + historyName(timeline), bytes);
     this.objects.histories.add(timeline);
     this.#histories.set(timeline, ancestors);
+    this.#version += 1;
   }
 
   /** Written last: it promises that all before it is there. */
@@ -165,6 +180,7 @@ export class LogArchive {
       this.#ends = new Map();
     }
     this.objects.segments.delete(name);
+    this.#version += 1;
   }
 
   /** Deletes the pieces that a condition names; that of the latest watermark stays until there is a later one. */
@@ -188,6 +204,7 @@ export class LogArchive {
     this.#nextCount();
     await this.#store.put(this.#prefix + begunName(at), new Uint8Array());
     objects.begunAt = at;
+    this.#version += 1;
     await this.#delete(this.#prefix + WATERMARK_NAME);
     this.#stored = null;
     this.#spared = null;
@@ -197,6 +214,7 @@ export class LogArchive {
       await this.#delete(this.#prefix + historyName(timeline));
       objects.histories.delete(timeline);
       this.#histories.delete(timeline);
+      this.#version += 1;
     }
     if (begunAt !== undefined && begunAt !== at) await this.#delete(this.#prefix + begunName(begunAt));
   }
@@ -210,6 +228,7 @@ export class LogArchive {
     await this.#delete(this.#prefix + pieceName(piece));
     const index = this.objects.pieces.indexOf(piece);
     if (index !== -1) this.objects.pieces.splice(index, 1);
+    this.#version += 1;
   }
 
   async #delete(name: string): Promise<void> {

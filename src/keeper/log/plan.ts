@@ -48,7 +48,7 @@ export function earliestRestoreTime(catalog: Catalog): string | null {
       consistentFrom(backup) <= microsecondsOf(log.watermark?.at ?? backup.completedAt) &&
       chainFrom(log, backup)?.gap === null,
   );
-  return oldest === undefined ? null : (oldest.mysql?.endedAt ?? oldest.completedAt);
+  return oldest === undefined ? null : restorableFrom(oldest);
 }
 
 /** Backups by the moment of their data, the oldest first; an id is no order. */
@@ -56,9 +56,14 @@ export function byCompletion(backups: BackupInfo[]): BackupInfo[] {
   return backups.toSorted((a, b) => microsecondsOf(a.completedAt) - microsecondsOf(b.completedAt));
 }
 
-/** The first instant that can be reached from a backup, in microseconds. */
-function consistentFrom({ mysql, completedAt }: BackupInfo): number {
-  return microsecondsOf(mysql?.endedAt ?? completedAt);
+/** The first instant that can be reached from a backup. */
+export function restorableFrom({ mysql, completedAt }: BackupInfo): string {
+  return mysql?.endedAt ?? completedAt;
+}
+
+/** The same in microseconds. */
+function consistentFrom(backup: BackupInfo): number {
+  return microsecondsOf(restorableFrom(backup));
 }
 
 function backupOf({ backups }: Catalog, id: string): BackupInfo {

@@ -12,12 +12,13 @@ import type {
   Retention,
 } from "../../contracts/keeper.ts";
 import { trimmedBinlogPlan } from "./binlog-trim.ts";
-import { firstSegmentOf, gapsOf, timelineOf, type LogCatalog } from "./chain.ts";
+import { timelineOf, type LogCatalog } from "./chain.ts";
 import { HeldSegments } from "./held-segments.ts";
 import { Lag } from "./lag.ts";
 import { deletableOf, type Deletable } from "./retention.ts";
 import type { LogArchive } from "./log-archive.ts";
-import { bytesSinceNewest, earliestRestoreTime, restorePlan } from "./plan.ts";
+import { LogSummary } from "./log-summary.ts";
+import { bytesSinceNewest, restorePlan } from "./plan.ts";
 import { parseHistoryName } from "./segment.ts";
 import { SegmentReader } from "./segment-reader.ts";
 import { ShippedBinlog } from "./shipped-binlog.ts";
@@ -50,6 +51,7 @@ export class TrackedLog {
   /** How many requests have it begin anew. */
   #beginnings = 0;
   readonly #held = new HeldSegments();
+  readonly #summary = new LogSummary();
   readonly #reader: SegmentReader;
 
   constructor(archive: LogArchive) {
@@ -252,15 +254,15 @@ export class TrackedLog {
   state(backups: BackupInfo[]): LogState | null {
     const catalog = this.catalog(backups);
     const timeline = catalog === null ? null : timelineOf(catalog);
-    const firstSegment = catalog === null ? null : firstSegmentOf(catalog);
     const watermark = catalog?.watermark ?? null;
-    if (catalog === null || timeline === null || firstSegment === null || watermark === null) return null;
+    if (catalog === null || timeline === null || watermark === null) return null;
+    const { firstSegment, ...summary } = this.#summary.of(catalog, backups, this.archive.version);
+    if (firstSegment === null) return null;
     return {
       timeline,
       firstSegment,
       watermark,
-      earliestRestoreTime: earliestRestoreTime({ backups, log: catalog }),
-      gaps: gapsOf(catalog),
+      ...summary,
       lagSeconds: this.#lag.seconds(this.#source?.isAwake === true, Date.now()),
       ...(catalog.format === "binlog" && { bytesSinceBackup: bytesSinceNewest(catalog, backups) }),
     };

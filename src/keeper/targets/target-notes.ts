@@ -40,6 +40,11 @@ export class TargetNotes {
     return [...this.#deletions].map(([name, number]) => ({ name, number }));
   }
 
+  /** Whether any object must still be deleted there. */
+  get hasDeletions(): boolean {
+    return this.#deletions.size > 0;
+  }
+
   /** Whether an object must still be deleted there. */
   isDeleted(name: string): boolean {
     return this.#deletions.has(name);

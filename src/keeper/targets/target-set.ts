@@ -267,7 +267,7 @@ export class TargetSet implements ObjectStore {
 
 /** The caller forgets an object that it had deleted, so a deletion that waits must outlast a power cut. */
 async function savedOr({ notes }: KeptTarget, error: unknown): Promise<unknown> {
-  if (notes.deletions.length > 0) await notes.save();
+  if (notes.hasDeletions) await notes.save();
   return error;
 }
 
