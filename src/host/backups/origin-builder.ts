@@ -39,7 +39,7 @@ export interface OriginParts extends CopyingParts {
 }
 
 /** The stream of a backup or of its log broke off. */
-export class BrokenOff extends Error {
+class BrokenOff extends Error {
   override name = "BrokenOff";
   /** What cannot be read as a whole, for a sentence. */
   readonly piece: string;
@@ -61,6 +61,7 @@ export async function buildFromOrigin(
     return await withRetries(parts, build, () => clone(parts, instance, build), {
       what: "copy",
       ask: async () => undefined,
+      hasFault: async () => false,
     });
   }
   const replica = "primary" in origin ? { replica: replicaOf(build) } : {};
@@ -92,19 +93,24 @@ export async function restorePlanned(
   const attempt = () => restore(parts, restoring, build);
   // A keeper that is away is no fault of the backup, and says nothing here.
   const ask = () => planRestore(parts, restoring.archive, target, build.signal);
-  await withRetries(parts, build, attempt, { what: nameOf(restoring.plan), ask });
+  const hasFault = async () => {
+    const state = await parts.keeper.archive(restoring.archive, build.signal);
+    return state !== null && state.lastError !== null;
+  };
+  await withRetries(parts, build, attempt, { what: nameOf(restoring.plan), ask, hasFault });
 }
 
 /**
  * Begins anew after a stream that broke off or could not be unpacked.
  * @param of what is read, for a sentence, and a question that throws when such a stream says nothing about it.
- * @throws RestoreFault after some such streams.
+ * `hasFault` says whether its archive has a fault just now, such as a target that is away, which breaks streams off as well.
+ * @throws RestoreFault after some such streams, PublicError when it may work another time.
  */
 async function withRetries(
   { log }: Pick<OriginParts, "log">,
   { id, signal }: DataBuild,
   attempt: () => Promise<void>,
-  { what, ask }: { what: string; ask: () => Promise<unknown> },
+  { what, ask, hasFault }: { what: string; ask: () => Promise<unknown>; hasFault: () => Promise<boolean> },
 ): Promise<void> {
   for (let read = 1; ; read += 1) {
     try {
@@ -115,7 +121,10 @@ async function withRetries(
       await Bun.sleep(READ_AGAIN_AFTER_MS);
       signal.throwIfAborted();
       await ask();
-      if (read >= MAX_READS) throw damaged(error, what);
+      if (read < MAX_READS) continue;
+      if (error instanceof BrokenOff && (await hasFault()))
+        throw new PublicError("The backup could not be read, since its archive has a fault just now.", error);
+      throw damaged(error, what);
     }
   }
 }

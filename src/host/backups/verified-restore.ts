@@ -11,7 +11,7 @@ import { failpoint } from "../../lib/failpoint.ts";
 import type { CgroupBackend } from "../os/cgroup-backends.ts";
 import type { DataSource } from "./data-source.ts";
 import { PlanRefused } from "./keeper-client.ts";
-import { BrokenOff, restorePlanned, type OriginParts } from "./origin-builder.ts";
+import { restorePlanned, type OriginParts } from "./origin-builder.ts";
 import { verifyData } from "./recovery.ts";
 import type { DataBuild } from "./unpack.ts";
 
@@ -164,15 +164,11 @@ async function faultIn(
 ): Promise<string> {
   if (!(error instanceof RestoreFault || error instanceof PlanRefused)) throw asPublic(error);
   const state = await keeper.archive(archive);
-  const isTargetAway = (state?.lastError ?? null) !== null;
   const wanted = plan?.backup.id ?? ("backup" in target ? target.backup : null);
   const isThere = wanted === null || state?.backups.some(({ id }) => id === wanted) === true;
   const isInWindow = !("at" in target) || target.at >= (state?.log?.earliestRestoreTime ?? "9999");
   if (!isThere || !isInWindow)
     throw new PublicError("The backup is not kept any more, so it was not verified.", error);
-  // A stream breaks off as well when a target is away.
-  if (error.cause instanceof BrokenOff && isTargetAway)
-    throw new PublicError("The backup could not be read, since a backup target is away.", error);
   return error.message;
 }
 

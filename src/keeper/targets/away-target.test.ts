@@ -111,7 +111,7 @@ test("an archive that is deleted while a target is away does not come back with 
   await storeBackup(keeper, ID, "one", BYTES);
   targets[0].failing = /backups\/two/;
   await storeBackup(keeper, ID, "two", BYTES);
-  await until("the first target is used again", () => keeper.store.targets[0]?.isUsable === true);
+  await until("the first target takes writes again", () => keeper.store.targets[0]?.takesWrites === true);
   targets[1].isAway = true;
   targets[0].failing = null;
   await keeper.archives.delete(ID);

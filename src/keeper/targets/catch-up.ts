@@ -67,7 +67,7 @@ export async function catchUp(catchingUp: CatchingUp): Promise<number> {
 /** Carries out noted deletions at a target. An object that was stored again after its note stays. */
 export async function deleteNoted(kept: KeptTarget, deletions: Deletion[]): Promise<void> {
   await forEachLimited(deletions, DELETES_AT_ONCE, async (deletion) => {
-    await kept.use(async (target) => {
+    await kept.use("delete", async (target) => {
       if (kept.notes.stands(deletion)) await target.delete(deletion.name);
     });
   });
@@ -125,12 +125,12 @@ async function copy(
   for (;;) {
     const sealed = copied;
     await throttle.take(sealed.length);
-    await kept.use((target) => target.write(name, sealed));
+    await kept.use("write", (target) => target.write(name, sealed));
     if (!LAST.test(name)) return true;
     // It may have been deleted or replaced while it was copied.
     const current = await readIfThere(name, source);
     if (current === null) {
-      await kept.use((target) => target.delete(name));
+      await kept.use("delete", (target) => target.delete(name));
       return false;
     }
     if (Buffer.compare(current, sealed) === 0) return true;

@@ -16,6 +16,10 @@ interface BackgroundWrite {
   bytes: number;
 }
 
+/** What a target is used for. A listing is a read. */
+type Use = "read" | "write" | "delete";
+const USES: Use[] = ["read", "write", "delete"];
+
 interface Failure {
   error: unknown;
   count: number;
@@ -33,8 +37,9 @@ export class KeptTarget {
   readonly #sealer: Sealer;
   readonly #log: Log;
   #opened: Promise<void> | null = null;
-  #isCleared = false;
-  #failure: Failure | null = null;
+  #cleared: Promise<void> | null = null;
+  /** The failures since each use worked last. */
+  readonly #failures = new Map<Use, Failure>();
   /** Writes that nobody waits for. */
   readonly #background = new Map<Promise<unknown>, BackgroundWrite>();
 
@@ -48,8 +53,8 @@ export class KeptTarget {
 
   /** Why the latest use failed, as a sentence for the operator; null when it did not. */
   get lastError(): string | null {
-    if (this.#failure === null) return null;
-    const { error } = this.#failure;
+    const { error } = this.#failureOf(USES) ?? {};
+    if (error === undefined) return null;
     if (error instanceof WrongKey)
       return `The backup target ${this.target.name} was made with another key than that of the key file.`;
     if (error instanceof DamagedObject)
@@ -58,40 +63,48 @@ export class KeptTarget {
   }
 
   get hasWrongKey(): boolean {
-    return this.#failure?.error instanceof WrongKey;
+    return this.#failures.get("read")?.error instanceof WrongKey;
   }
 
-  /** Whether a use would be tried now. */
+  /** Whether a read would be tried now. */
   get isUsable(): boolean {
-    return this.#failure === null || Date.now() >= this.#failure.retryAt;
+    return !isPausing(this.#failureOf(["read"]));
+  }
+
+  /** Whether a write would be tried now. */
+  get takesWrites(): boolean {
+    return this.isUsable && !isPausing(this.#failureOf(["write"]));
   }
 
   /**
-   * Uses the target, unless it failed a moment ago.
+   * Uses the target, unless it failed a moment ago. A target that cannot be opened or read is left alone. A target that
+   * takes no writes, such as a full disk, is still read, and what is deleted there makes room.
    * @throws the error of the use, or of the former use.
    */
-  async use<T>(work: (target: Target) => Promise<T>): Promise<T> {
-    if (!this.isUsable) throw this.#failure?.error;
+  async use<T>(use: Use, work: (target: Target) => Promise<T>): Promise<T> {
+    for (const failure of [this.#failureOf(["read"]), this.#failureOf([use])])
+      if (isPausing(failure)) throw failure?.error;
     try {
       await this.#open();
     } catch (error) {
-      this.#failed(error);
+      this.#failed("read", error);
       throw error;
     }
     try {
+      if (use === "write") await this.#clear();
       const result = await work(this.target);
-      this.#worked();
+      this.#worked(use);
       return result;
     } catch (error) {
-      if (error instanceof MissingObject || error instanceof DamagedObject) this.#worked();
-      else this.#failed(error);
+      if (error instanceof MissingObject || error instanceof DamagedObject) this.#worked(use);
+      else this.#failed(use, error);
       throw error;
     }
   }
 
   /** Whether it can be used now, which it is asked for. */
   async answers(): Promise<boolean> {
-    return this.isUsable && (await this.use(async () => true).catch(() => false));
+    return this.isUsable && (await this.use("read", async () => true).catch(() => false));
   }
 
   /** Whether objects of a folder that were written before are not stored yet. */
@@ -101,13 +114,13 @@ export class KeptTarget {
 
   /** What the target has, but for what is still to be deleted there. */
   async list(prefix: string): Promise<StoredObject[]> {
-    const found = await this.use((target) => target.list(prefix));
+    const found = await this.use("read", (target) => target.list(prefix));
     return found.filter(({ name }) => !this.notes.isDeleted(name));
   }
 
   /** @throws MissingObject also for an object that is still to be deleted there. */
   async read(name: string): Promise<Uint8Array> {
-    return await this.use(async (target) => {
+    return await this.use("read", async (target) => {
       if (this.notes.isDeleted(name)) throw new MissingObject(name);
       return await target.read(name);
     });
@@ -149,26 +162,45 @@ export class KeptTarget {
   }
 
   async #openNow(): Promise<void> {
-    if (!this.#isCleared) await this.target.clear?.();
-    this.#isCleared = true;
     await openTarget(this.target, this.#sealer, this.notes.wasUsed);
     this.notes.noteUse();
   }
 
-  #worked(): void {
-    if (this.#failure !== null) this.#log.info({ target: this.target.name }, "a backup target works again");
-    this.#failure = null;
+  /** Before the first write, not at the opening: a disk that is read-only can be read all the same. */
+  async #clear(): Promise<void> {
+    this.#cleared ??= this.target.clear?.() ?? Promise.resolve();
+    const cleared = this.#cleared;
+    try {
+      await cleared;
+    } catch (error) {
+      if (this.#cleared === cleared) this.#cleared = null;
+      throw error;
+    }
   }
 
-  #failed(error: unknown): void {
+  /** The first failure of some uses. */
+  #failureOf(uses: Use[]): Failure | undefined {
+    return uses.map((use) => this.#failures.get(use)).find((failure) => failure !== undefined);
+  }
+
+  #worked(use: Use): void {
+    const hadFailed = this.#failures.size > 0;
+    this.#failures.delete("read");
+    this.#failures.delete(use);
+    if (hadFailed && this.#failures.size === 0)
+      this.#log.info({ target: this.target.name }, "a backup target works again");
+  }
+
+  #failed(use: Use, error: unknown): void {
     // The place may be another one when it is back, such as a folder without its disk.
     this.#opened = null;
-    const count = (this.#failure?.count ?? 0) + 1;
-    if (count === 1) this.#log.error({ error, target: this.target.name }, "a backup target failed");
-    this.#failure = {
-      error,
-      count,
-      retryAt: Date.now() + backoffMs(count, FIRST_RETRY_MS, LONGEST_RETRY_MS),
-    };
+    const count = (this.#failures.get(use)?.count ?? 0) + 1;
+    if (count === 1) this.#log.error({ error, target: this.target.name, use }, "a backup target failed");
+    const retryAt = Date.now() + backoffMs(count, FIRST_RETRY_MS, LONGEST_RETRY_MS);
+    this.#failures.set(use, { error, count, retryAt });
   }
+}
+
+function isPausing(failure: Failure | undefined): boolean {
+  return failure !== undefined && Date.now() < failure.retryAt;
 }

@@ -80,7 +80,7 @@ test("a part that arrives when the bucket is left alone is not taken for one of 
   await interruptCopy(backups);
   bucket.failing = /database-2/;
   await store.put("archives/database-2/archive.json", bytesOf(5));
-  await until("the bucket is left alone", () => store.targets[1]?.isUsable === false);
+  await until("the bucket is left alone", () => store.targets[1]?.takesWrites === false);
   bucket.failing = null;
   await backups.write("database-1", "one", streamOf(BYTES));
   await backups.complete("database-1", "one", facts);

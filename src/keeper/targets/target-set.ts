@@ -156,7 +156,7 @@ export class TargetSet implements ObjectStore {
     this.#catchingUp ??= this.#catchUpAll().finally(() => (this.#catchingUp = null));
     await this.#catchingUp;
     // A log that is slow to write must not hold up the next flush of others, so flushes may overlap.
-    await Promise.all(this.targets.filter(({ isUsable }) => isUsable).map((kept) => this.#flush(kept)));
+    await Promise.all(this.targets.filter(({ takesWrites }) => takesWrites).map((kept) => this.#flush(kept)));
   }
 
   /** Writes what waits, and begins nothing more. */
@@ -210,7 +210,7 @@ export class TargetSet implements ObjectStore {
       if (kept.backlog.isIncomplete(prefix) && !this.#isClosing) throw new MissingObject(prefix);
     };
     try {
-      await kept.use(async (target) => target.flush?.(settled));
+      await kept.use("write", async (target) => target.flush?.(settled));
       await this.#deletePostponed(kept, postponed);
     } catch {
       // A failure is noted with the target, and what waits is left to a later flush.
@@ -237,7 +237,7 @@ export class TargetSet implements ObjectStore {
     // A deletion that is noted from now on is one of this object, too.
     const deletions = kept.notes.deletionsOf(name);
     try {
-      await kept.use((target) => target.write(name, sealed));
+      await kept.use("write", (target) => target.write(name, sealed));
       kept.notes.dropDeletions(deletions);
       return null;
     } catch (error) {
@@ -251,7 +251,7 @@ export class TargetSet implements ObjectStore {
     const { backlog } = kept;
     const folder = folderOf(name);
     try {
-      await kept.use(async (target) => {
+      await kept.use("delete", async (target) => {
         if (backlog.isIncomplete(folder)) return backlog.addDeletion(name);
         if (!kept.waits(folder)) return await target.delete(name);
         target.drop?.(name);
