@@ -194,10 +194,10 @@ export interface EngineBackup<S extends InstanceSpec = InstanceSpec> {
   log: EngineLog<S> | null;
   /**
    * Begins a copy of a running engine, whose session stays open until `close`.
-   * @param backup the id of the backup.
+   * @param backup the id of the backup. @param signal gives the copy up, where a customer can make its beginning long.
    * @throws PublicError when the engine cannot be copied now.
    */
-  begin(context: EngineContext<S>, backup: string): Promise<HotCopy>;
+  begin(context: EngineContext<S>, backup: string, signal: AbortSignal): Promise<HotCopy>;
   /**
    * The copy of a stopped engine. The caller keeps the engine from starting until the copy is done.
    * @throws NeedsRecovery when the data must be copied from the running engine, PublicError when there is none.

@@ -35,7 +35,7 @@ export interface RunningCopy {
 
 /** Begins the copy of a running engine. @throws PublicError when the engine cannot be copied now. */
 export async function hotCopy(parts: CopyParts, recipe: EngineBackup, backup: string): Promise<RunningCopy> {
-  const copy = await recipe.begin(parts.runnable.context, backup);
+  const copy = await recipe.begin(parts.runnable.context, backup, parts.signal);
   const programs = new CopyPrograms(parts, () => copy.explain?.() ?? null);
   let facts: HotFacts | undefined;
   async function* stream() {

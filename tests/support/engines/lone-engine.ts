@@ -139,7 +139,7 @@ export class LoneEngine<S extends InstanceSpec> {
 
   /** A backup of the running engine. */
   async hotBackup(): Promise<MadeBackup> {
-    const hot = await this.backup.begin(this.context, "snapshot-test");
+    const hot = await this.backup.begin(this.context, "snapshot-test", new AbortController().signal);
     try {
       const copied = await this.output(hot.copy);
       const { facts, rest } = await hot.end();

@@ -255,7 +255,7 @@ export interface StoredBackup {
 /** Backs a running cluster up. @param during runs after the begin, beside the copy. */
 export async function backUpHot(cluster: Cluster, during = async () => {}): Promise<StoredBackup> {
   const file = join(newFolder(), "stream");
-  const copy = await backup.begin(cluster.context, "snapshot-1");
+  const copy = await backup.begin(cluster.context, "snapshot-1", new AbortController().signal);
   try {
     await Promise.all([append(copy.copy, file), during()]);
     const { facts, rest } = await copy.end();

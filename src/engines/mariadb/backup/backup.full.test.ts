@@ -101,7 +101,7 @@ test("a change of tables that lasts puts the backup off, and others wait for a b
   await withClient(cluster, async (client) => {
     await fill(client);
     const changing = client.unsafe("create table made as select sleep(12) as slept").execute();
-    const hot = await cluster.backup.begin(cluster.context, "snapshot-test");
+    const hot = await cluster.backup.begin(cluster.context, "snapshot-test", new AbortController().signal);
     const copying = cluster.output(hot.copy);
     await withClient(cluster, async (other) => {
       await other.unsafe("insert into audit (v) values ('meanwhile')");
@@ -143,10 +143,10 @@ test("a backup that was given up leaves no account, and one whose host was kille
   await cluster.start();
   const accounts = await accountsOf(cluster);
   // A killed host ends nothing.
-  await cluster.backup.begin(cluster.context, "snapshot-first");
+  await cluster.backup.begin(cluster.context, "snapshot-first", new AbortController().signal);
   expect(await accountsOf(cluster)).toContain("pilvi-backup");
   expect((await users(cluster.context)).users.map(({ name }) => name)).toEqual(["app"]);
-  const hot = await cluster.backup.begin(cluster.context, "snapshot-second");
+  const hot = await cluster.backup.begin(cluster.context, "snapshot-second", new AbortController().signal);
   await hot.close();
   await hot.close();
   expect(await accountsOf(cluster)).toEqual(accounts);

@@ -104,8 +104,8 @@ describe.each(await enginesUnderTest())("Postgres %s", (_, installed) => {
 
   test("a backup that was given up leaves nothing, and a restart during a backup makes it fail", async () => {
     const cluster = await Cluster.start(installed, [], { keepsLog: false });
-    const givenUp = await backup.begin(cluster.context, "snapshot-1");
-    const other = await backup.begin(cluster.context, "snapshot-2");
+    const givenUp = await backup.begin(cluster.context, "snapshot-1", new AbortController().signal);
+    const other = await backup.begin(cluster.context, "snapshot-2", new AbortController().signal);
     expect(await cluster.sql(SLOTS)).toEqual([{ slots: 2 }]);
     for (const copy of [givenUp, givenUp, other]) await copy.close();
     await until(
@@ -113,16 +113,18 @@ describe.each(await enginesUnderTest())("Postgres %s", (_, installed) => {
       async () => (await cluster.sql<{ slots: number }>(SLOTS))[0]?.slots === 0,
     );
 
-    const lost = await backup.begin(cluster.context, "snapshot-3");
+    const lost = await backup.begin(cluster.context, "snapshot-3", new AbortController().signal);
     await cluster.kill();
     await cluster.run();
     expect(await lost.end().catch((error: unknown) => error)).toBeInstanceOf(Error);
     await lost.close();
     expect((await backUpHot(cluster)).facts.isHot).toBe(true);
     await cluster.stop();
-    expect(await backup.begin(cluster.context, "snapshot-4").catch((error: unknown) => error)).toBeInstanceOf(
-      Error,
-    );
+    expect(
+      await backup
+        .begin(cluster.context, "snapshot-4", new AbortController().signal)
+        .catch((error: unknown) => error),
+    ).toBeInstanceOf(Error);
   });
 
   test("the data of a killed Postgres is not copied cold", async () => {

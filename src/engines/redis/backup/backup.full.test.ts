@@ -114,7 +114,7 @@ describe.each(["valkey", "redis"] as const)("%s", (name) => {
     await cache.start();
     await withClient(cache, async (client) => {
       await fill(client);
-      const beginning = cache.backup.begin(cache.context, "snapshot-test");
+      const beginning = cache.backup.begin(cache.context, "snapshot-test", new AbortController().signal);
       await client.send("FLUSHALL", []);
       await client.set("after", "kept");
       await (await beginning).close();

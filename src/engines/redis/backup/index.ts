@@ -19,9 +19,13 @@ export const backup: EngineBackup<CacheSpec> = {
 };
 
 /** A snapshot is renamed into its place, so its copy is whole even when the engine makes another meanwhile. */
-async function begin(context: EngineContext<CacheSpec>): Promise<HotCopy> {
+async function begin(
+  context: EngineContext<CacheSpec>,
+  _backup: string,
+  signal: AbortSignal,
+): Promise<HotCopy> {
   const startedAt = new Date().toISOString();
-  const completedAt = await save(context);
+  const completedAt = await save(context, signal);
   const users = context.spec.users.map(({ name }) => name);
   const facts = { format: "tar" as const, startedAt, completedAt, postgres: null, users, databases: [] };
   return {

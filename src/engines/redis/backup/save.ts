@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { CacheSpec } from "../../../contracts/instance-spec.ts";
 import { codeOf, messageOf, PublicError } from "../../../lib/errors.ts";
 import { signatureOf } from "../../../lib/files.ts";
+import { unlessAborted } from "../../../lib/unless-aborted.ts";
 import type { EngineContext } from "../../engine.ts";
 import { asAdmin } from "../admin.ts";
 import { fieldsOf } from "../client-list.ts";
@@ -15,33 +16,47 @@ const POLL_MS = 50;
 /** The answers while another process of the engine writes; a snapshot of before would lack the latest keys. */
 const IS_WRITING = /in progress|another child|can't bgsave/i;
 
+/** A client may flush the keys at any time, but no other copy gets on while one does so all the time. */
+const MAX_SAVES = 5;
+
+/** How long a save may take. */
+interface Patience {
+  giveUpAt: number;
+  signal: AbortSignal;
+}
+
 /**
  * Saves all keys.
  * @returns an instant whose earlier writes are all in the snapshot, in ISO 8601.
- * @throws PublicError when the engine cannot save.
+ * @throws PublicError when the engine cannot save, or the reason of the signal as soon as that is aborted.
  */
-export async function save(context: EngineContext<CacheSpec>): Promise<string> {
+export async function save(context: EngineContext<CacheSpec>, signal: AbortSignal): Promise<string> {
   const snapshot = join(context.paths.dataDir, SNAPSHOT);
-  const giveUpAt = performance.now() + TIMEOUT_MS;
+  const patience = { giveUpAt: performance.now() + TIMEOUT_MS, signal };
   try {
-    return await asAdmin(context, async (client) => {
-      for (;;) {
-        const former = signatureOf(snapshot);
-        const savedAt = await beginSave(client, giveUpAt);
-        await untilSaved(client, giveUpAt);
-        // A client that flushes all keys ends a save, and the engine calls that no failure.
-        if (![former, ""].includes(signatureOf(snapshot))) return savedAt;
-      }
-    });
+    return await asAdmin(context, (client) => unlessAborted(saveWith(client, snapshot, patience), signal));
   } catch (error) {
+    signal.throwIfAborted();
     if (error instanceof PublicError) throw error;
     throw new PublicError("The cache did not answer while it was saved for a backup.", error);
   }
 }
 
+async function saveWith(client: Bun.RedisClient, snapshot: string, patience: Patience): Promise<string> {
+  for (let count = 0; count < MAX_SAVES; count += 1) {
+    const former = signatureOf(snapshot);
+    const savedAt = await beginSave(client, patience);
+    await untilSaved(client, patience);
+    // A client that flushes all keys ends a save, and the engine calls that no failure.
+    if (![former, ""].includes(signatureOf(snapshot))) return savedAt;
+  }
+  throw new PublicError("Clients flush the cache all the time, so it could not be saved.");
+}
+
 /** Begins a save of its own, as soon as no other process of the engine writes. */
-async function beginSave(client: Bun.RedisClient, giveUpAt: number): Promise<string> {
+async function beginSave(client: Bun.RedisClient, { giveUpAt, signal }: Patience): Promise<string> {
   for (;;) {
+    signal.throwIfAborted();
     const at = new Date().toISOString();
     const refusal = await refusalOf(client.send("BGSAVE", []));
     if (refusal === null) return at;
@@ -63,8 +78,9 @@ async function refusalOf(answer: Promise<unknown>): Promise<Error | null> {
   }
 }
 
-async function untilSaved(client: Bun.RedisClient, giveUpAt: number): Promise<void> {
+async function untilSaved(client: Bun.RedisClient, { giveUpAt, signal }: Patience): Promise<void> {
   for (;;) {
+    signal.throwIfAborted();
     const info = fieldsOf(String(await client.send("INFO", ["persistence"])), "\r\n", ":");
     if (info.rdb_bgsave_in_progress === "0") {
       if (info.rdb_last_bgsave_status === "ok") return;
