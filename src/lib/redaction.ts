@@ -14,17 +14,20 @@ const PIECE_LENGTH = 64;
 const LOOK_LENGTH = 4_096;
 
 /**
- * A function that cuts the values out of a text; the lines of a value are secret by themselves. Its time depends on the
- * text alone, since customers choose how many values there are.
+ * A function that cuts the values out of a text; the lines of a value are secret by themselves. It prepares itself for the
+ * first text, which takes long for many values; from then on, its time depends on the text alone.
  */
-export function redactor(secrets: readonly string[]): (text: string) => string {
-  const finder = finderOf(secrets);
-  return (text) => withoutSpans(text, finder.spansIn(text));
+export function redactor(secrets: readonly string[]): (text: string) => Promise<string> {
+  let finder: Promise<WordFinder> | undefined;
+  return async (text) => {
+    finder ??= finderOf(secrets);
+    return withoutSpans(text, (await finder).spansIn(text));
+  };
 }
 
 /** As `redactor`, for lines that come in parts: a value of several lines is in none of them, and need not be waited for. */
-export function partsRedactor(secrets: readonly string[]): () => PartsRedactor {
-  const finder = finderOf(secrets.flatMap((value) => value.split("\n")));
+export async function partsRedactor(secrets: readonly string[]): Promise<() => PartsRedactor> {
+  const finder = await finderOf(secrets.flatMap((value) => value.split("\n")));
   return () => new PartsRedactor(finder);
 }
 
@@ -71,10 +74,10 @@ export class PartsRedactor {
   }
 }
 
-function finderOf(secrets: readonly string[]): WordFinder {
+async function finderOf(secrets: readonly string[]): Promise<WordFinder> {
   const lines = secrets.flatMap((value) => [value, ...value.split("\n")]).map((value) => value.trim());
   const values = lines.concat(lines.flatMap(piecesOf));
-  return new WordFinder(values.filter((value) => value.length >= MIN_SECRET_LENGTH));
+  return await WordFinder.of(values.filter((value) => value.length >= MIN_SECRET_LENGTH));
 }
 
 function piecesOf(value: string): string[] {

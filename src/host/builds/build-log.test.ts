@@ -19,10 +19,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The log of a step whose output comes in chunks of so many bytes. */
-function logOf(output: string, chunkBytes: number, secrets: string[]): string {
+async function logOf(output: string, chunkBytes: number, secrets: string[]): Promise<string> {
   const path = join(folder, "log.jsonl");
   rmSync(path, { force: true });
-  const log = new BuildLogWriter(path, secrets);
+  const log = await BuildLogWriter.of(path, secrets);
   const step = new StepOutput(log, "build");
   const bytes = Buffer.from(output);
   const take = step.stream();
@@ -46,13 +46,13 @@ function shownOf(value: string, log: string): string[] {
 test.each([
   ["a value", SHORT],
   ["a long value", LONG],
-])("%s that lies across the cut of a line is not in the log", (_what, value) => {
+])("%s that lies across the cut of a line is not in the log", async (_what, value) => {
   const first = 4_096 - value.length - 4;
   for (let offset = first; offset <= 4_100; offset += 1) {
     for (const end of ["\n", ` and ${"y".repeat(9_000)}\n`, ""]) {
       const output = `${"x".repeat(offset)}${value}${end}`;
       for (const chunkBytes of [output.length, 1_000]) {
-        const log = logOf(output, chunkBytes, [value, "another-value"]);
+        const log = await logOf(output, chunkBytes, [value, "another-value"]);
         expect([offset, end.length, chunkBytes, shownOf(value, log)]).toEqual([
           offset,
           end.length,
@@ -64,14 +64,14 @@ test.each([
   }
 });
 
-test("a value with a carriage return in it is not in the log", () => {
+test("a value with a carriage return in it is not in the log", async () => {
   const value = "first-half\rsecond-half";
-  expect(logOf(`say ${value}\n`, 1_000, [value])).toContain('"text":"say [secret]"');
+  expect(await logOf(`say ${value}\n`, 1_000, [value])).toContain('"text":"say [secret]"');
 });
 
-test("the errors of a step come between no parts of its output, also in the middle of a secret or a letter", () => {
+test("the errors of a step come between no parts of its output, also in the middle of a secret or a letter", async () => {
   const path = join(folder, "log.jsonl");
-  const log = new BuildLogWriter(path, [SHORT]);
+  const log = await BuildLogWriter.of(path, [SHORT]);
   const step = new StepOutput(log, "build");
   const [output, errors] = [step.stream(), step.stream()];
   const bytes = Buffer.from(`${SHORT} and ü\n`);
@@ -85,25 +85,25 @@ test("the errors of a step come between no parts of its output, also in the midd
   expect(texts).toEqual(["[secret] and ü", "e".repeat(bytes.length)]);
 });
 
-test("an unfinished line is shown in parts, with all that is no secret", () => {
-  const log = logOf(`${"x".repeat(5_000)}${SHORT}${"y".repeat(5_000)}`, 100, [SHORT]);
+test("an unfinished line is shown in parts, with all that is no secret", async () => {
+  const log = await logOf(`${"x".repeat(5_000)}${SHORT}${"y".repeat(5_000)}`, 100, [SHORT]);
   const texts = textsOf(log);
   expect(texts.join("")).toBe(`${"x".repeat(5_000)}[secret]${"y".repeat(5_000)}`);
   expect(Math.max(...texts.map(({ length }) => length))).toBe(4_096);
 });
 
-test("a line that a program wrote again and again is kept as it was last", () => {
-  const log = logOf("10%\r50%\r100%\r\r\ndone\r\n\r\r\n\n", 1_000, []);
+test("a line that a program wrote again and again is kept as it was last", async () => {
+  const log = await logOf("10%\r50%\r100%\r\r\ndone\r\n\r\r\n\n", 1_000, []);
   expect(textsOf(log)).toEqual(["100%", "done", "", ""]);
 });
 
-test("a line of very many carriage returns is kept like all others", () => {
-  expect(textsOf(logOf(`${"\r".repeat(4 << 20)}x\n`, 8 << 20, []))).toEqual(["x"]);
+test("a line of very many carriage returns is kept like all others", async () => {
+  expect(textsOf(await logOf(`${"\r".repeat(4 << 20)}x\n`, 8 << 20, []))).toEqual(["x"]);
 });
 
-test("the parts of a long line say that it goes on, and no line of the other stream is put to them", () => {
+test("the parts of a long line say that it goes on, and no line of the other stream is put to them", async () => {
   const path = join(folder, "log.jsonl");
-  const log = new BuildLogWriter(path, []);
+  const log = await BuildLogWriter.of(path, []);
   const step = new StepOutput(log, "build");
   const [output, errors] = [step.stream(), step.stream()];
   const long = "x".repeat(10_000);
@@ -120,9 +120,9 @@ test("the parts of a long line say that it goes on, and no line of the other str
   expect(progress.filter((line) => line !== "60%")).toEqual([""]);
 });
 
-test("no part of a long line ends within a character", () => {
+test("no part of a long line ends within a character", async () => {
   const path = join(folder, "log.jsonl");
-  const log = new BuildLogWriter(path, []);
+  const log = await BuildLogWriter.of(path, []);
   const step = new StepOutput(log, "build");
   const line = `${"x".repeat(4_095)}🐻${"y".repeat(4_093)}🐻z`;
   const output = step.stream();
@@ -135,9 +135,9 @@ test("no part of a long line ends within a character", () => {
   expect(written).toBe(`${line}\n${line}\n`);
 });
 
-test("a long line that is cut at the bound ends before the note of that", () => {
+test("a long line that is cut at the bound ends before the note of that", async () => {
   const path = join(folder, "log.jsonl");
-  const log = new BuildLogWriter(path, []);
+  const log = await BuildLogWriter.of(path, []);
   const step = new StepOutput(log, "build");
   step.stream()(Buffer.from("x".repeat(2 << 20)));
   step.end();
@@ -152,9 +152,9 @@ test("a long line that is cut at the bound ends before the note of that", () => 
   expect(texts.join("").split("\n").slice(1)).toEqual([expect.stringContaining("is not kept"), ""]);
 });
 
-test("a long line that comes in parts is kept whole, in several lines", () => {
+test("a long line that comes in parts is kept whole, in several lines", async () => {
   const output = `${"x".repeat(11_999)}\n`;
-  const texts = textsOf(logOf(output, 3_000, [SHORT]));
+  const texts = textsOf(await logOf(output, 3_000, [SHORT]));
   expect(texts.join("")).toBe("x".repeat(11_999));
   expect(Math.max(...texts.map(({ length }) => length))).toBe(4_096);
 });

@@ -32,14 +32,23 @@ export class BuildLogWriter {
   readonly #redactor: () => PartsRedactor;
   readonly #onProgress: () => void;
 
+  private constructor(path: string, redactor: () => PartsRedactor, onProgress: () => void) {
+    this.#path = path;
+    this.#redactor = redactor;
+    this.#onProgress = onProgress;
+  }
+
   /**
+   * A log without a line; many secrets take their time.
    * @param secrets values that never appear; the lines of a value are secret by themselves.
    * @param onProgress called after each write, and when it is closed.
    */
-  constructor(path: string, secrets: readonly string[], onProgress = () => {}) {
-    this.#path = path;
-    this.#onProgress = onProgress;
-    this.#redactor = partsRedactor(secrets);
+  static async of(
+    path: string,
+    secrets: readonly string[],
+    onProgress: () => void = () => {},
+  ): Promise<BuildLogWriter> {
+    return new BuildLogWriter(path, await partsRedactor(secrets), onProgress);
   }
 
   /** Cuts the secrets out of an output that comes in parts. */

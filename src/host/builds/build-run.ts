@@ -70,7 +70,7 @@ export class BuildRun {
   readonly #folder: BuildFolder;
   readonly #spec: BuildSpec;
   #build: Build;
-  readonly #log: BuildLogWriter;
+  readonly #log: Promise<BuildLogWriter>;
   readonly #stop = new AbortController();
   /** Why it was stopped; null for a cancel. */
   #stopped: Failure | null = null;
@@ -87,7 +87,7 @@ export class BuildRun {
     this.#spec = spec;
     this.#build = build;
     const secrets = spec.secrets.flatMap((name) => spec.variables[name] ?? []);
-    this.#log = new BuildLogWriter(folder.log, secrets, onProgress);
+    this.#log = BuildLogWriter.of(folder.log, secrets, onProgress);
     this.terminal = spec.terminal === true ? new TerminalSession((failure) => this.stop(failure)) : null;
     this.#disk = new DiskWatch({
       folders: () => [folder.work, ...(this.#cache === null ? [] : [this.#cache])],
@@ -139,7 +139,7 @@ export class BuildRun {
     } finally {
       clearTimeout(deadline);
       this.#disk.end();
-      this.#log.close();
+      (await this.#log).close();
       await this.terminal?.end(this.#build);
     }
   }
@@ -198,7 +198,7 @@ export class BuildRun {
     this.#throwIfStopped();
     const step = { name, startedAt: new Date().toISOString(), endedAt: null, exitCode: null };
     this.#change({ steps: [...this.#build.steps, step] });
-    const output = new StepOutput(this.#log, name);
+    const output = new StepOutput(await this.#log, name);
     const [folder, spec, account] = [this.#folder, this.#spec, this.#account];
     const places = {
       cache: this.#cache,
@@ -281,7 +281,7 @@ export class BuildRun {
     // The cache has no use when it alone exceeds the disk of every further build.
     if (failure?.code === "disk" && release === undefined)
       steps.push(() => environments.clearCache(environment));
-    if (failure !== null) steps.push(async () => this.#log.write("release", failure.message));
+    if (failure !== null) steps.push(async () => (await this.#log).write("release", failure.message));
     for (const step of steps)
       await step().catch((error: unknown) =>
         log.warn({ error, build: id }, "the end of a build is not tidy"),

@@ -50,7 +50,10 @@ import { nextWakeOf } from "./wake-interval.ts";
 /** The pause before an environment is looked at again whose process still starts. */
 const STARTING_MS = 200;
 
-/** The pause before a release that did not start is tried again, where nothing else serves. */
+/**
+ * The pause before a release that did not start is tried again, where nothing else serves, and before a release that has
+ * ended is looked at: the host starts it again by itself, and reports when it serves.
+ */
 const RETRY_MS = 5_000;
 
 /** What a run works with. */
@@ -74,7 +77,7 @@ interface Order {
   digest: string;
   replicas: number;
   /** Cuts the secrets of its variables out of a text. */
-  redacted(text: string): string;
+  redacted(text: string): Promise<string>;
 }
 
 /** The reconciler of environments. */
@@ -193,7 +196,7 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   const seen = await Promise.all(specs.map((spec) => host.driver.ensure(spec, signal)));
   await ensureBackgroundRuns(context, host, background, signal);
   const rest = processes.filter(({ state }) => state !== "starting");
-  if (!seen.every(isServed)) return again(STARTING_MS * 10, "The application does not run.");
+  if (!seen.every(isServed)) return again(RETRY_MS, "The application does not run.");
   if (isEnding) return ending();
   const wake = nextWakeOf(environment.settings, seen, Date.now());
   if (wake?.isDue !== true) return settled(rest, wake?.at);
@@ -228,7 +231,7 @@ async function swap(run: Run, order: Order, { serving, fitting }: Former): Promi
   } catch (error) {
     if (!isFault(error) || signal.aborted) throw error;
     await leadToServing(run);
-    const reason = order.redacted(messageOf(error));
+    const reason = await order.redacted(messageOf(error));
     await refuse(run, order, reason);
     // Without a process that serves, the present release is tried again and again.
     const isLast = serving.length === 0 && !order.isRollout;
