@@ -171,7 +171,8 @@ function includeParameter({ includes }: AnyOperation): Record<string, z.ZodType>
       .array(z.enum(includes))
       .optional()
       .meta({
-        description: "Related resources to put into `included`.",
+        description:
+          "Related resources to put into `included`. They may have 32 MiB together; an answer with more is a 422, for which there are smaller pages.",
         example: includes.slice(0, 1),
         param: { style: "form", explode: false },
       }),

@@ -6,9 +6,8 @@ import { Routes } from "../shared/routes.ts";
 import { changeApplication } from "./change.ts";
 import { createApplication, KIND } from "./create.ts";
 import { deleteApplication } from "./delete.ts";
-import { renderEnvironment } from "./environments/render.ts";
+import { includedEnvironments } from "./environments/attached.ts";
 import { environmentResource } from "./environments/schema.ts";
-import { environmentsOf } from "./environments/store.ts";
 import { applicationParams } from "./params.ts";
 import { renderApplication } from "./render.ts";
 import { applicationChange, applicationResource, applicationStatuses, newApplication } from "./schema.ts";
@@ -34,15 +33,11 @@ export function applicationOperations(context: KindContext): Operation[] {
     includes: ["environments", "defaultEnvironment"],
     find: (organizationId, { id }) => findApplication(db, organizationId, id),
     render: renderApplication,
-    async related(wanted, rows, { principal }) {
-      const environments = await environmentsOf(
-        db,
-        rows.map(({ id }) => id),
+    related(wanted, rows, { principal }) {
+      const ids = rows.flatMap(({ environmentIds, defaultEnvironmentId }) =>
+        wanted.includes("environments") ? environmentIds : (defaultEnvironmentId ?? []),
       );
-      const defaults = new Set(rows.map(({ defaultEnvironmentId }) => defaultEnvironmentId));
-      return environments
-        .filter(({ id }) => wanted.includes("environments") || defaults.has(id))
-        .map((environment) => renderEnvironment(environment, context, principal));
+      return includedEnvironments(context, principal, ids);
     },
   });
   return [

@@ -40,9 +40,14 @@ export interface RoutedResource<
   isFinal?(status: string): boolean;
   find(organizationId: string, params: z.output<Params>): Promise<Row | undefined>;
   render(row: Row, principal: Principal): object;
-  /** The related resources of an answer with these rows; called only for a client that includes them. */
-  related(wanted: readonly string[], rows: Row[], request: RelatedRequest): object[] | Promise<object[]>;
+  /**
+   * The related resources of an answer with these rows; called only for a client that includes them. Where they may be
+   * large, they are read and rendered one after the other, as far as the answer has room.
+   */
+  related(wanted: readonly string[], rows: Row[], request: RelatedRequest): Related | Promise<Related>;
 }
+
+type Related = Iterable<object> | AsyncIterable<object>;
 
 /** The key that finds related resources. */
 export interface RelatedRequest {

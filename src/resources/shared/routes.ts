@@ -1,5 +1,6 @@
 // Declares the operations of a resource: create, list, show, change, delete, and further actions on it.
 import { z } from "zod";
+import { boundedIncluded, boundedPage } from "../../api/jsonapi/answer-size.ts";
 import { addressOf } from "../../api/operation/address.ts";
 import { notFound } from "../../api/jsonapi/errors.ts";
 import { filterQuery, nameFilter, slugFilter } from "../../api/jsonapi/filters.ts";
@@ -95,7 +96,7 @@ export class Routes<
           page,
         };
         const { rows, total } = await route.list(search, params);
-        const data = rows.map((row) => this.#resource.render(row, principal));
+        const data = boundedPage(rows.values().map((row) => this.#resource.render(row, principal)));
         return {
           document: {
             ...pageDocument(url, page, total, data),
@@ -226,9 +227,13 @@ export class Routes<
     return await waiters.until({ id, view }, read, isReached, signal);
   }
 
-  /** The part of a document with the resources that a client wants with these. */
+  /**
+   * The part of a document with the resources that a client wants with these.
+   * @throws ApiError 422 when they are too large together.
+   */
   async included(wanted: readonly string[], rows: Row[], request: RelatedRequest) {
-    return wanted.length === 0 ? {} : { included: await this.#resource.related(wanted, rows, request) };
+    if (wanted.length === 0) return {};
+    return { included: await boundedIncluded(await this.#resource.related(wanted, rows, request)) };
   }
 }
 

@@ -1,5 +1,6 @@
 // The operations of commands.
 import { z } from "zod";
+import { boundedPage } from "../../../api/jsonapi/answer-size.ts";
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import { JSON_API, listDocument } from "../../../api/jsonapi/jsonapi.ts";
 import { pageDocument, pageOf, pageQuery } from "../../../api/jsonapi/pagination.ts";
@@ -7,12 +8,11 @@ import { operation, type Operation } from "../../../api/operation/operation.ts";
 import type { KindContext } from "../../kind.ts";
 import { Routes } from "../../shared/routes.ts";
 import { KIND } from "../create.ts";
-import { renderDeployment } from "../deployments/render.ts";
+import { includedDeployments } from "../deployments/included.ts";
 import { deploymentResource } from "../deployments/schema.ts";
-import { loadDeployment } from "../deployments/store.ts";
-import { renderEnvironment } from "../environments/render.ts";
+import { includedEnvironments } from "../environments/attached.ts";
 import { environmentResource } from "../environments/schema.ts";
-import { findEnvironment, loadEnvironment } from "../environments/store.ts";
+import { findEnvironment } from "../environments/store.ts";
 import { commandParams, environmentParams } from "../params.ts";
 import { cancelCommand, createCommand } from "./create.ts";
 import { outputOperation } from "./output.ts";
@@ -72,20 +72,11 @@ function commandRoutes(context: KindContext): CommandRoutes {
     isFinal: (status) => status === "command.success" || status === "command.failure",
     find: (organizationId, { id }) => findCommand(db, organizationId, id),
     render: renderCommand,
-    async related(wanted, rows, { principal }) {
-      const ids = (of: (row: CommandRow) => string) => [...new Set(rows.map(of))];
-      const environments = wanted.includes("environment") ? ids((row) => row.environmentId) : [];
-      const deployments = wanted.includes("deployment") ? ids((row) => row.deploymentId) : [];
-      const [ofEnvironments, ofDeployments] = await Promise.all([
-        Promise.all(environments.map((id) => loadEnvironment(db, id))),
-        Promise.all(deployments.map((id) => loadDeployment(db, id))),
-      ]);
-      return [
-        ...ofEnvironments.flatMap((row) =>
-          row === undefined ? [] : [renderEnvironment(row, context, principal)],
-        ),
-        ...ofDeployments.flatMap((row) => (row === undefined ? [] : [renderDeployment(row)])),
-      ];
+    async *related(wanted, rows, { principal }) {
+      const environments = wanted.includes("environment") ? rows.map((row) => row.environmentId) : [];
+      const deployments = wanted.includes("deployment") ? rows.map((row) => row.deploymentId) : [];
+      yield* includedEnvironments(context, principal, environments);
+      yield* includedDeployments(db, deployments);
     },
   });
 }
@@ -119,7 +110,7 @@ function listOperation({ db }: KindContext, routes: CommandRoutes): Operation {
         text: query["filter[command]"],
         page,
       });
-      const data = rows.map((row) => renderCommand(row, principal));
+      const data = boundedPage(rows.values().map((row) => renderCommand(row, principal)));
       const document = pageDocument(url, page, total, data);
       return { document: { ...document, ...(await routes.included(includes, rows, request)) } };
     },

@@ -1,5 +1,6 @@
 // The operations of deployments.
 import { z } from "zod";
+import { boundedPage } from "../../../api/jsonapi/answer-size.ts";
 import { notFound } from "../../../api/jsonapi/errors.ts";
 import { operation, type Operation } from "../../../api/operation/operation.ts";
 import { JSON_API, listDocument } from "../../../api/jsonapi/jsonapi.ts";
@@ -103,7 +104,7 @@ function listOperation({ db }: KindContext, routes: DeploymentRoutes): Operation
         commits: query["filter[commit_hash]"] ?? [],
         page,
       });
-      const document = pageDocument(url, page, total, rows.map(renderDeployment));
+      const document = pageDocument(url, page, total, boundedPage(rows.values().map(renderDeployment)));
       return { document: { ...document, ...(await routes.included(includes, rows, request)) } };
     },
   });

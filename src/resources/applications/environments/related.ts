@@ -1,8 +1,7 @@
 // The resources that answers about environments include.
 import type { Principal } from "../../../api/auth/auth.ts";
 import type { KindContext, ResourceObject } from "../../kind.ts";
-import { renderDeployment } from "../deployments/render.ts";
-import { deploymentsWithIds } from "../deployments/store.ts";
+import { includedDeployments } from "../deployments/included.ts";
 import { renderInstance } from "../instances/render.ts";
 import { instancesWithIds } from "../instances/store.ts";
 import { renderApplication } from "../render.ts";
@@ -13,7 +12,7 @@ type Related = (
   context: KindContext,
   rows: EnvironmentRow[],
   principal: Principal,
-) => Promise<ResourceObject[]>;
+) => AsyncIterable<ResourceObject> | Promise<Iterable<ResourceObject>>;
 
 /** By the name of a relationship. No environment has domains, buckets or secrets yet. */
 const RELATED = {
@@ -28,17 +27,13 @@ const RELATED = {
       type: "branches",
       attributes: { name: id },
     })),
-  deployments: async ({ db }, rows) =>
-    (
-      await deploymentsWithIds(
-        db,
-        rows.flatMap(({ deploymentIds }) => deploymentIds),
-      )
-    ).map(renderDeployment),
-  currentDeployment: async ({ db }, rows) => {
-    const ids = present(rows.map(({ currentDeploymentId }) => currentDeploymentId));
-    return (await deploymentsWithIds(db, ids)).map(renderDeployment);
-  },
+  deployments: ({ db }, rows) =>
+    includedDeployments(
+      db,
+      rows.flatMap(({ deploymentIds }) => deploymentIds),
+    ),
+  currentDeployment: ({ db }, rows) =>
+    includedDeployments(db, present(rows.map(({ currentDeploymentId }) => currentDeploymentId))),
   primaryDomain: async () => [],
   instances: async ({ db }, rows) =>
     (
@@ -67,17 +62,21 @@ type Relationship = keyof typeof RELATED;
 export const ENVIRONMENT_INCLUDES = Object.keys(RELATED) as Relationship[];
 
 /** The related resources of environments, each once. */
-export async function relatedOf(
+export async function* relatedOf(
   context: KindContext,
   wanted: readonly string[],
   rows: EnvironmentRow[],
   principal: Principal,
-): Promise<object[]> {
-  const names = ENVIRONMENT_INCLUDES.filter((name) => wanted.includes(name));
-  const all = await Promise.all(names.map((name) => RELATED[name](context, rows, principal)));
+): AsyncGenerator<object, void> {
   // The current deployment is one of the deployments, unless there were many since.
-  const once = new Map(all.flat().map((resource) => [`${resource.type} ${resource.id}`, resource]));
-  return [...once.values()];
+  const given = new Set<string>();
+  for (const name of ENVIRONMENT_INCLUDES.filter((each) => wanted.includes(each)))
+    for await (const resource of await RELATED[name](context, rows, principal)) {
+      const key = `${resource.type} ${resource.id}`;
+      if (given.has(key)) continue;
+      given.add(key);
+      yield resource;
+    }
 }
 
 /** The ids that are there, each once. */

@@ -10,6 +10,7 @@ import type { EnvironmentSettings } from "./settings.ts";
 import type { EnvironmentRow } from "./store.ts";
 import { hookPath } from "../sources/hook-secret.ts";
 import { purgesOnDeploy } from "./edge-cache.ts";
+import type { EnvironmentVariable } from "./variable-schema.ts";
 import { openVariables } from "./variables.ts";
 
 /** The resource object; it has environment variables only for a token that may see them. */
@@ -18,7 +19,9 @@ export function renderEnvironment(
   context: KindContext,
   principal: Principal,
 ): EnvironmentResource {
-  const { id, settings, plan } = environment;
+  const { id, settings, plan, sealedVariables } = environment;
+  const isShown = can(principal, "applications:credentials");
+  const variables = isShown ? openVariables(context.vault, id, sealedVariables) : null;
   return {
     id,
     type: "environments",
@@ -38,13 +41,13 @@ export function renderEnvironment(
       mailer: null,
       network_settings: networkSettings(settings),
       created_at: environment.createdAt,
-      ...variablesOf(environment, context, principal),
+      ...variablesOf(variables),
     },
     relationships: relationshipsOf(environment),
     meta: {
       ...metaOf(environment, context, principal),
       ...hookOf(environment, context, principal),
-      ...variablesOfBuilds(environment, context, principal),
+      ...variablesOfBuilds(environment, variables),
     },
   };
 }
@@ -142,22 +145,21 @@ function networkSettings(
   };
 }
 
-function variablesOf({ id, sealedVariables }: EnvironmentRow, { vault }: KindContext, principal: Principal) {
-  if (!can(principal, "applications:credentials")) return { "": [] };
-  const variables = { environment_variables: openVariables(vault, id, sealedVariables) };
+/** @param shown null for a token that may not see them. */
+function variablesOf(shown: EnvironmentVariable[] | null) {
+  if (shown === null) return { "": [] };
+  const variables = { environment_variables: shown };
   return { "": variables, ...variables };
 }
 
 /** Names of variables are shown where their values are. */
 function variablesOfBuilds(
   environment: EnvironmentRow,
-  { vault }: KindContext,
-  principal: Principal,
+  shown: EnvironmentVariable[] | null,
 ): Pick<EnvironmentResource["meta"], "variables_of_builds"> {
-  if (!can(principal, "applications:credentials")) return {};
-  const { id, sealedVariables, plan } = environment;
-  const names = openVariables(vault, id, sealedVariables).map(({ key }) => key);
-  return { variables_of_builds: names.filter((name) => isOfBuilds(name, environment, plan)) };
+  if (shown === null) return {};
+  const names = shown.map(({ key }) => key);
+  return { variables_of_builds: names.filter((name) => isOfBuilds(name, environment, environment.plan)) };
 }
 
 function relationshipsOf(environment: EnvironmentRow): EnvironmentResource["relationships"] {

@@ -107,19 +107,17 @@ function sizesOperation(): Operation {
 }
 
 /** The environments and the background processes of instances. */
-async function related(
+async function* related(
   context: KindContext,
   wanted: readonly string[],
   rows: InstanceRow[],
   principal: Principal,
-): Promise<object[]> {
+): AsyncGenerator<object, void> {
   const environmentIds = wanted.includes("environment") ? rows.map(({ environmentId }) => environmentId) : [];
   const processIds = wanted.includes("backgroundProcesses")
     ? rows.flatMap(({ backgroundProcessIds }) => backgroundProcessIds)
     : [];
-  const processes = await backgroundProcessesWithIds(context.db, processIds);
-  return [
-    ...(await includedEnvironments(context, principal, environmentIds)),
-    ...processes.map((each) => renderBackgroundProcess(each, context, principal)),
-  ];
+  yield* includedEnvironments(context, principal, environmentIds);
+  for (const each of await backgroundProcessesWithIds(context.db, processIds))
+    yield renderBackgroundProcess(each, context, principal);
 }

@@ -33,15 +33,12 @@ export function databaseOperations(context: KindContext): Operation[] {
     statuses: databaseStatuses,
     find: (organizationId, { id, schema }) => findDatabase(db, organizationId, id, schema),
     render: renderDatabase,
-    async related(wanted, rows, { principal, params: { id } }) {
+    async *related(wanted, rows, { principal, params: { id } }) {
       const cluster = wanted.includes("database")
         ? await findDatabaseCluster(db, principal.organizationId, String(id))
         : undefined;
-      const environments = wanted.includes("environments")
-        ? await attachedEnvironments(context, principal, rows)
-        : [];
-      const clusters = cluster === undefined ? [] : [renderDatabaseCluster(cluster, context, principal)];
-      return [...clusters, ...environments];
+      if (cluster !== undefined) yield renderDatabaseCluster(cluster, context, principal);
+      if (wanted.includes("environments")) yield* attachedEnvironments(context, principal, rows);
     },
   });
   return [

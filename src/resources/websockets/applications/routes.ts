@@ -75,21 +75,19 @@ export function applicationOperations(context: KindContext): Operation[] {
 }
 
 /** The cluster and the environments of applications. */
-async function related(
+async function* related(
   context: KindContext,
   wanted: readonly string[],
   rows: ApplicationRow[],
   { principal, params }: RelatedRequest,
-): Promise<object[]> {
+): AsyncGenerator<object, void> {
   // A list may be empty; its path names the cluster.
   const clusterId = rows[0]?.clusterId ?? String(params.id);
   const cluster = wanted.includes("server")
     ? await findWebSocketCluster(context.db, principal.organizationId, clusterId)
     : undefined;
-  const environments = wanted.includes("environments")
-    ? await attachedEnvironments(context, principal, rows)
-    : [];
-  return [...(cluster === undefined ? [] : [renderWebSocketCluster(cluster, context)]), ...environments];
+  if (cluster !== undefined) yield renderWebSocketCluster(cluster, context);
+  if (wanted.includes("environments")) yield* attachedEnvironments(context, principal, rows);
 }
 
 function rotate(routes: ApplicationRoutes, context: KindContext): Operation {
