@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function start(reconcile: Reconcile, longMs?: number): Promise<Loop> {
-  const loop = loopOf(db, reconcile, longMs);
+  const loop = loopOf(db, reconcile, longMs === undefined ? {} : { longMs });
   loops.push(loop);
   await loop.start();
   return loop;

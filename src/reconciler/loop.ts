@@ -12,11 +12,11 @@ import {
   LEASE_SECONDS,
   LONGEST_PAUSE_SECONDS,
   nextDueMs,
-  renewLeases,
   claim,
   type Job,
   type ReconcileResult,
 } from "./queue.ts";
+import { renewLeases, renewLockedLease } from "./renewals.ts";
 import { MAX_RUNS, Runs } from "./runs.ts";
 
 /** The findings and effects of a run, to be written once. */
@@ -43,6 +43,8 @@ interface LoopOptions {
   slowKinds: readonly string[];
   /** The time after which a run is long; some seconds when left out. */
   longMs?: number;
+  /** The time between renewals of leases; a third of a lease when left out. */
+  renewMs?: number;
   log: Log;
 }
 
@@ -64,6 +66,7 @@ export class Loop {
   #wasKicked = false;
   #mayBeAbandoned = true;
   #isStopped = false;
+  #isAwaitingLocks = false;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -79,7 +82,7 @@ export class Loop {
       this.#mayBeAbandoned = true;
       this.kick();
     });
-    this.#every(RENEW_INTERVAL_MS, () => this.#renew());
+    this.#every(this.#options.renewMs ?? RENEW_INTERVAL_MS, () => this.#renew());
   }
 
   /** Checks the queue now. */
@@ -123,9 +126,24 @@ export class Loop {
     const { keys } = this.#runs;
     const owner = this.#owner;
     if (owner === null || keys.length === 0) return;
-    const kept = await renewLeases(this.#options.db, owner.id, keys);
+    const { lost, locked } = await renewLeases(this.#options.db, owner.id, keys);
     // The renewal was too late: another owner may be running these already.
-    for (const key of keys) if (!kept.has(key)) this.#runs.abort(key);
+    for (const key of lost) this.#runs.abort(key);
+    if (locked.length > 0) void this.#awaitLocks(owner, locked);
+  }
+
+  /** A transaction may hold its locks for long, so one connection at most waits for any, and other leases are renewed. */
+  async #awaitLocks(owner: Owner, keys: readonly string[]): Promise<void> {
+    const { db, log } = this.#options;
+    if (this.#isAwaitingLocks) return;
+    this.#isAwaitingLocks = true;
+    try {
+      for (const key of keys) if (!(await renewLockedLease(db, owner.id, key))) this.#runs.abort(key);
+    } catch (error) {
+      log.warn({ error }, "a lease could not be renewed");
+    } finally {
+      this.#isAwaitingLocks = false;
+    }
   }
 
   async #takeAll(): Promise<void> {
@@ -232,9 +250,15 @@ export class Loop {
     this.#dueTimer = setTimeout(() => this.kick(), Math.min(delayMs, 2 ** 31 - 1));
   }
 
+  /** Runs a task again and again, never twice at a time. */
   #every(intervalMs: number, task: () => Promise<void>): void {
-    const run = () =>
-      task().catch((error: unknown) => this.#options.log.warn({ error }, "a periodic task failed"));
+    let isUnderWay = false;
+    const run = async () => {
+      if (isUnderWay) return;
+      isUnderWay = true;
+      await task().catch((error: unknown) => this.#options.log.warn({ error }, "a periodic task failed"));
+      isUnderWay = false;
+    };
     this.#timers.push(setInterval(() => void run(), intervalMs));
   }
 }

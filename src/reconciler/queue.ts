@@ -90,7 +90,8 @@ export async function requeueMissing(db: Queryable, hostId: string, observedIds:
   if (rows.length > 0) await notify(db, "work", "");
 }
 
-type Key = Pick<Job, "kind" | "id">;
+/** Names a work item. */
+export type Key = Pick<Job, "kind" | "id">;
 
 /**
  * Makes work due. Other transactions lock several work items in orders of their own, so a statement never waits for an
@@ -171,29 +172,6 @@ export async function nextDueMs(
 /** Names a work item: a resource may have items of several kinds, all with its id. */
 export function keyOf({ kind, id }: Key): string {
   return `${kind}/${id}`;
-}
-
-/**
- * Keeps the leases of runs under way.
- * @returns the keys of the items whose leases this owner still has; any other run has to end.
- */
-export async function renewLeases(db: Database, owner: number, keys: string[]): Promise<Set<string>> {
-  const kept = new Set(await renew(db, owner, keys, db`skip locked`));
-  // As in `makeDue`, what another transaction has locked is waited for while nothing is held.
-  for (const key of keys)
-    if (!kept.has(key)) for (const late of await renew(db, owner, [key], db``)) kept.add(late);
-  return kept;
-}
-
-async function renew(db: Database, owner: number, keys: string[], waiting: SqlFragment): Promise<string[]> {
-  const rows = await db<Key[]>`
-    with mine as materialized (
-      select kind, id from work
-      where owner = ${owner} and kind || '/' || id = any(${db.array(keys, "text")})
-      for no key update ${waiting})
-    update work set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    from mine where work.kind = mine.kind and work.id = mine.id returning work.kind, work.id`;
-  return rows.map(keyOf);
 }
 
 /**

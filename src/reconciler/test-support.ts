@@ -61,7 +61,11 @@ const untilAborted: Reconcile = (_id, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
 
 /** A loop for the kind `things`, and for `slow-things`, whose runs end with the loop only. */
-export function loopOf(db: Database, reconcile: Reconcile, longMs?: number): Loop {
+export function loopOf(
+  db: Database,
+  reconcile: Reconcile,
+  times: { longMs?: number; renewMs?: number } = {},
+): Loop {
   return new Loop({
     db,
     openSession: (onClose) => sessionOf(db, onClose),
@@ -71,7 +75,7 @@ export function loopOf(db: Database, reconcile: Reconcile, longMs?: number): Loo
       ["slow-things", untilAborted],
     ]),
     slowKinds: ["slow-things"],
-    ...(longMs !== undefined && { longMs }),
+    ...times,
     log: createLog("test", "silent"),
   });
 }

@@ -45,6 +45,7 @@ import applicationQuotas from "../../migrations/0043_application_quotas.sql" wit
 import terminals from "../../migrations/0044_terminals.sql" with { type: "text" };
 import edgeSettings from "../../migrations/0045_edge_settings.sql" with { type: "text" };
 import lookups from "../../migrations/0046_lookups.sql" with { type: "text" };
+import foreignKeyIndexes from "../../migrations/0047_foreign_key_indexes.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 export const migrations: Migration[] = [
@@ -94,4 +95,5 @@ export const migrations: Migration[] = [
   { name: "0044_terminals", sql: terminals },
   { name: "0045_edge_settings", sql: edgeSettings },
   { name: "0046_lookups", sql: lookups },
+  { name: "0047_foreign_key_indexes", sql: foreignKeyIndexes },
 ];

@@ -38,9 +38,12 @@ export async function removeEnvironment(
     return { result: { settled: false, retryMs: BUSY_MS, lastError: null } };
   const processes = [...(await processesOf(db, id)), ...(await backgroundRunsOf(db, id))];
   await removeProcesses(context, host, processes, signal);
-  for (const command of await commandIds(db, id, { skipped: 0, limit: MAX_COMMANDS }))
+  for (const command of await commandIds(db, id, { skipped: 0, limit: MAX_COMMANDS })) {
+    signal.throwIfAborted();
     await driver.removeBuild(command);
+  }
   for (const deployment of await endedDeploymentIds(db, id)) {
+    signal.throwIfAborted();
     await driver.removeBuild(deployment);
     await driver.removeBuild(deployCommandId(deployment));
     await driver.removeRelease(deployment);
