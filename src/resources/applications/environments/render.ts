@@ -66,13 +66,14 @@ function metaOf(
   context: KindContext,
   principal: Principal,
 ): EnvironmentResource["meta"] {
-  const { hostId, servingId, lastError, settings } = environment;
+  const { hostId, servingId, lastError, workError, settings } = environment;
   const seen = servingId === null ? undefined : context.hosts.of(hostId).observedStates.of(servingId);
   const limits = seen?.limits ?? null;
   return {
     url: urlOf(environment, context.edge),
-    // The last words of a process may quote secrets, as its log may.
-    last_error: lastError ?? (can(principal, "applications:credentials") ? (seen?.lastError ?? null) : null),
+    // The last words of a process may quote secrets, as its log may, and so may a host's reason.
+    last_error:
+      lastError ?? (can(principal, "applications:credentials") ? (seen?.lastError ?? workError) : null),
     limits: limits && {
       memory_bytes: limits.memoryBytes,
       max_processes: limits.maxProcesses ?? null,

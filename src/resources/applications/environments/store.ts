@@ -58,6 +58,8 @@ export interface EnvironmentRow extends EnvironmentValues {
   servingId: string | null;
   refusedDigest: string | null;
   lastError: string | null;
+  /** Why the latest run did not bring it to its order; null when it did. May quote output. */
+  workError: string | null;
   processGroupIds: string[];
   /** The newest first. */
   deploymentIds: string[];
@@ -84,6 +86,7 @@ const SELECT = `
            jsonb_build_object('sealed', e.sealed_deploy_hook, 'hash', e.deploy_hook_hash)
          end as "deployHook",
          e.refused_digest as "refusedDigest", e.last_error as "lastError",
+         (select last_error from work where kind = 'environments' and id = e.id) as "workError",
          e.vanity_name as "vanityName", e.settings, e.sealed_variables as "sealedVariables",
          e.database_schema_id as "databaseSchemaId", e.cache_id as "cacheId",
          e.websocket_application_id as "websocketApplicationId",
