@@ -24,7 +24,8 @@ import {
 } from "./refs.ts";
 import { RepositoryStorage } from "./storage.ts";
 import { commitArchive, type CommitText, type Upload } from "./upload.ts";
-import { dropUploads, readUploads, type StoredUpload, UPLOADS_FOLDER } from "./uploads.ts";
+import { changeUploads, readUploads, UPLOADS_FOLDER } from "./uploads.ts";
+import type { StoredUpload, UploadChange } from "./uploads.ts";
 import { WriteLock } from "./write-lock.ts";
 
 const [SHORT_MS, LONG_MS, FETCH_MS] = [60_000, 10 * 60_000, 5 * 60_000];
@@ -196,14 +197,14 @@ export class Repository {
     return readUploads(this.git, folder, this.#options(SHORT_MS));
   }
 
-  /** Drops uploads, whose files go with the garbage. */
-  dropUploads(uploads: readonly Pick<StoredUpload, "ref">[]): Promise<void> {
+  /** Changes uploads; the files of those that are dropped go with the garbage. */
+  changeUploads(changes: readonly UploadChange[]): Promise<void> {
     return this.#writing.run(async () => {
-      if (this.isRemoved || uploads.length === 0) return;
+      if (this.isRemoved || changes.length === 0) return;
       using lock = new WriteLock(this.path);
       await this.#storage.removeStaleLock();
       await this.#storage.removeLocksBelow(UPLOADS_FOLDER);
-      await dropUploads(this.git, uploads, { ...this.#options(SHORT_MS), lock: lock.fd });
+      await changeUploads(this.git, changes, { ...this.#options(SHORT_MS), lock: lock.fd });
     });
   }
 

@@ -36,7 +36,7 @@ describe("an upload", () => {
     );
     expect(await repository.resolve(`${REF}/one`)).toBe(hash);
     await Bun.write(join(repository.path, `${REF}/one.lock`), "");
-    await repository.dropUploads([{ ref: `${REF}/one` }]);
+    await repository.changeUploads([{ ref: `${REF}/one` }]);
     expect(await repository.resolve(`${REF}/one`)).toBeNull();
   });
 

@@ -7,6 +7,9 @@ export const UPLOADS_FOLDER = "refs/pilvi/uploads";
 /** Stands in a name for the tip of a branch that has none. */
 const NOTHING = "nothing";
 
+/** Stands in a name for the tip of a branch to which a push has come since; no tip is like it. */
+const PASSED = "passed";
+
 const MAX_LIST_BYTES = 32 << 20;
 
 /** An upload that is kept. */
@@ -46,16 +49,32 @@ export async function readUploads(
   return output.toString("utf8").split("\n").flatMap(uploadOf);
 }
 
-/** Drops uploads, which may be gone already. Their files stay until garbage is collected. */
-export async function dropUploads(
+/** A change of an upload that is kept: it is dropped, or has another ref. */
+export interface UploadChange {
+  ref: string;
+  /** Left out for an upload that is dropped. */
+  next?: { ref: string; hash: string };
+}
+
+/** Notes that a push has come after an upload, so that no later push can make the upload the newest again. */
+export function passed({ ref, hash }: StoredUpload): UploadChange {
+  return { ref, next: { ref: ref.replace(/-on-[0-9a-z]+$/, `-on-${PASSED}`), hash } };
+}
+
+/** Changes uploads, which may be gone already. The files of dropped ones stay until garbage is collected. */
+export async function changeUploads(
   git: GitProgram,
-  uploads: readonly Pick<StoredUpload, "ref">[],
+  changes: readonly UploadChange[],
   options: GitOptions,
 ): Promise<void> {
   await gitOutput(git, ["update-ref", "--stdin"], {
     ...options,
-    what: "Old uploads could not be dropped",
-    input: uploads.map(({ ref }) => `delete ${ref}\n`).join(""),
+    what: "Uploads could not be changed",
+    input: changes
+      .map(
+        ({ ref, next }) => `${next === undefined ? "" : `update ${next.ref} ${next.hash}\n`}delete ${ref}\n`,
+      )
+      .join(""),
   });
 }
 

@@ -130,6 +130,19 @@ describe("uploads and pushes", () => {
     expect(await newest(application)).toBe(hash);
   });
 
+  test("a branch that is pushed back to where it was at an upload does not leave the upload the newest", async () => {
+    using folder = testFolder();
+    const { application, work, push } = await parts(folder.path);
+    const first = await push();
+    const hash = await uploaded(application);
+    await push();
+    await git(work, "push", "--quiet", "--force", "pilvi", `${first}:main`);
+    expect(await newest(application)).toBe(first);
+    expect(await newest(application, `?commit_hash=${hash}`)).toBe(hash);
+    const next = await uploaded(application);
+    expect(await newest(application)).toBe(next);
+  });
+
   test("an upload is the newest of its own environment alone, and others can name it", async () => {
     using folder = testFolder();
     const { application, push } = await parts(folder.path);

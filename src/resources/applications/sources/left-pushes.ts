@@ -9,6 +9,7 @@ import { lockDeployable } from "../deployments/create.ts";
 import { wasDeployedSince } from "../deployments/store.ts";
 import { environmentsOf, type EnvironmentRow } from "../environments/store.ts";
 import { loadApplication, type ApplicationRow } from "../store.ts";
+import { passUploads } from "./passed-uploads.ts";
 import { deployedBranches } from "./push.ts";
 import { readCommit } from "./read-commit.ts";
 
@@ -57,6 +58,7 @@ export async function deployLeftPushes(
     // Its branches are those of a repository elsewhere by now.
     if (application.repository !== null) return;
     const environments = await environmentsOf(context.db, [application.id]);
+    await passUploads(repository, branches, environments);
     for (const branch of branches)
       for (const environment of environments)
         if (isDeployedBy(environment, branch))

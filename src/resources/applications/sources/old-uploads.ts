@@ -35,7 +35,7 @@ export async function dropOldUploads(
   const old = uploads.filter(
     ({ ref, hash, at }) => !isYoung(at, named.has(ref)) && !commits.has(hash) && !newest.has(ref),
   );
-  await repository.dropUploads(old);
+  await repository.changeUploads(old);
 }
 
 /** A clock that was ahead leaves uploads of the future, which would else be young for as long. */

@@ -10,6 +10,7 @@ import { environmentsOf, type EnvironmentRow } from "../environments/store.ts";
 import { recordRepository } from "../storage.ts";
 import type { ApplicationRow } from "../store.ts";
 import { followDeployment } from "./follow.ts";
+import { passUploads } from "./passed-uploads.ts";
 import { readCommit } from "./read-commit.ts";
 
 /** A push that changed branches. */
@@ -40,6 +41,7 @@ export async function deployPush(
 ): Promise<AsyncIterable<string>> {
   const { application, repository, branches } = push;
   const environments = await environmentsOf(context.db, [application.id]);
+  await passUploads(repository, branches, environments);
   const begun: Begun[] = [];
   for (const branch of branches)
     begun.push(...(await deployBranch(context, asked, push, branch, environments)));

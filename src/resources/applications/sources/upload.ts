@@ -210,7 +210,7 @@ async function commitUpload(
 /** An upload that was refused must not pass for the newest. */
 async function dropRefused({ log }: KindContext, repository: Repository, ref: string): Promise<void> {
   await repository
-    .dropUploads([{ ref }])
+    .changeUploads([{ ref }])
     .catch((error: unknown) => log.warn({ error, ref }, "a refused upload could not be dropped"));
 }
 

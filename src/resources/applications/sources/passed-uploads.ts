@@ -1,0 +1,18 @@
+// Notes at a push which uploads it comes after: a later push can bring the branch back to where it was at an upload.
+import type { PushedBranch } from "../../../sources/push-reports.ts";
+import type { Repository } from "../../../sources/repository.ts";
+import { passed } from "../../../sources/uploads.ts";
+import type { EnvironmentRow } from "../environments/store.ts";
+
+/** Notes the uploads to the environments of pushed branches as passed; it may be repeated. */
+export async function passUploads(
+  repository: Repository,
+  branches: readonly PushedBranch[],
+  environments: readonly Pick<EnvironmentRow, "id" | "branch">[],
+): Promise<void> {
+  const tips = new Map(branches.map(({ name, before }) => [name, before]));
+  const formerTips = new Map(environments.map(({ id, branch }) => [id, tips.get(branch) ?? null]));
+  const uploads = await repository.uploads();
+  const former = uploads.filter(({ folder, base }) => base !== null && base === formerTips.get(folder));
+  await repository.changeUploads(former.map(passed));
+}
