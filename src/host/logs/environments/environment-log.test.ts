@@ -33,7 +33,7 @@ function host(retention?: LogRetention): EnvironmentLogs {
     processOf: (id) => (id === process.id ? process : undefined),
     hasRoute: (id) => id.startsWith("env-"),
     log: createLog("host", "silent"),
-    nowMs: () => 0,
+    workedMs: () => 0,
   });
 }
 

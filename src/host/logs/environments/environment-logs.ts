@@ -40,8 +40,14 @@ interface LogsHost {
   /** Whether a route of the edge is there, so that a line about it has an environment. */
   hasRoute(id: string): boolean;
   log: Pick<Log, "warn">;
-  /** A clock that never goes back; the host's own when left out. */
-  nowMs?: () => number;
+  /** How long this thread has worked so far; asked of the kernel when left out. */
+  workedMs?: () => number;
+}
+
+/** The time of the processor that this thread has taken: on a busy machine, none is taken from a turn. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
 
 export class EnvironmentLogs {
@@ -50,14 +56,14 @@ export class EnvironmentLogs {
   readonly #logs = new Map<string, EnvironmentLog>();
   readonly #outputs = new OutputReader();
   readonly #turns = new OutputTurns();
-  readonly #nowMs: () => number;
+  readonly #workedMs: () => number;
   #timers: ReturnType<typeof setInterval>[] = [];
   #endsLeftMs = ENDS_WORK_MS;
 
   constructor(host: LogsHost) {
     this.#host = host;
     this.#folder = environmentLogsDir(host.dataDir);
-    this.#nowMs = host.nowMs ?? (() => performance.now());
+    this.#workedMs = host.workedMs ?? threadMs;
   }
 
   start(): void {
@@ -152,15 +158,15 @@ export class EnvironmentLogs {
 
   /** Many processes may end at once, each after a flood. */
   #readEnd(log: EnvironmentLog, process: LoggedProcess): void {
-    const startedMs = this.#nowMs();
+    const beganMs = this.#workedMs();
     this.#outputs.readEnd(log, process, this.#within(this.#endsLeftMs));
-    this.#endsLeftMs -= this.#nowMs() - startedMs;
+    this.#endsLeftMs -= this.#workedMs() - beganMs;
   }
 
-  /** A function that says whether less time has passed since this call. */
+  /** A function that says whether this thread has worked for less since this call. */
   #within(ms: number): () => boolean {
-    const endMs = this.#nowMs() + ms;
-    return () => this.#nowMs() < endMs;
+    const endMs = this.#workedMs() + ms;
+    return () => this.#workedMs() < endMs;
   }
 
   #of(environment: string): EnvironmentLog {

@@ -17,10 +17,10 @@ function text(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Has each look at the clock take a millisecond. */
+/** Has each entry take a millisecond. */
 function letTimePass(): void {
-  let nowMs = 0;
-  disk.nowMs = () => (nowMs += 1);
+  let workedMs = 0;
+  disk.workedMs = () => (workedMs += 1);
 }
 
 /** An error with a trace that goes on over several entries. */

@@ -12,8 +12,8 @@ import type { LogRetention } from "./retention.ts";
 export class LogsOnDisk {
   readonly dataDir = mkdtempSync(join(tmpdir(), "pilvi-logs-"));
   readonly processes: LoggedProcess[] = [];
-  /** The clock by which turns end, which stands still. */
-  nowMs = () => 0;
+  /** The work by which turns end, of which there is none. */
+  workedMs = () => 0;
   logs: EnvironmentLogs;
 
   constructor(processes = 1) {
@@ -36,7 +36,7 @@ export class LogsOnDisk {
       processOf: (instance) => this.processes.find(({ id }) => id === instance),
       hasRoute: (id) => id.startsWith("env-"),
       log: createLog("host", "silent"),
-      nowMs: () => this.nowMs(),
+      workedMs: () => this.workedMs(),
     }));
   }
 
