@@ -1,17 +1,15 @@
 // The git repository of an application: every upload, push and fetch ends as a commit in it.
 import { ReportedTips } from "./reported-tips.ts";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { syncFile } from "../lib/files.ts";
 import { Places } from "../lib/places.ts";
 import { removeTrees } from "../lib/tree-removal.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./bounds.ts";
 import { type CommitFiles, readCommitFiles } from "./commit-files.ts";
 import { commitTar, ensureAttributes } from "./commit-archive.ts";
+import { createRepository } from "./create-repository.ts";
 import { SourceRefusal, SourceTooLarge, shown } from "./faults.ts";
 import { fetchBranch, type FetchSource, type RemoteBranches, remoteBranches } from "./fetch.ts";
-import { type GitOptions, gitOutput, type GitProgram } from "./git.ts";
+import type { GitOptions, GitProgram } from "./git.ts";
 import { checkedHash, checkRef } from "./names.ts";
 import { Pushes } from "./pushes.ts";
 import {
@@ -24,8 +22,13 @@ import {
 } from "./refs.ts";
 import { RepositoryStorage } from "./storage.ts";
 import { commitArchive, type CommitText, type Upload } from "./upload.ts";
-import { changeUploads, readUploads, UPLOADS_FOLDER } from "./uploads.ts";
-import type { StoredUpload, UploadChange } from "./uploads.ts";
+import {
+  changeUploads,
+  readUploads,
+  type StoredUpload,
+  type UploadChange,
+  UPLOADS_FOLDER,
+} from "./uploads.ts";
 import { WriteLock } from "./write-lock.ts";
 
 const [SHORT_MS, LONG_MS, FETCH_MS] = [60_000, 10 * 60_000, 5 * 60_000];
@@ -34,9 +37,6 @@ const [SHORT_MS, LONG_MS, FETCH_MS] = [60_000, 10 * 60_000, 5 * 60_000];
 const DEPTHS = [1, 50, 1_000];
 
 const MOST_COMMITS = "1,000";
-
-/** All files of a repository without objects and branches. */
-const INITIAL_FILES = ["HEAD", "config"];
 
 interface RepositoryOptions {
   git: GitProgram;
@@ -68,24 +68,9 @@ export class Repository {
   /** Opens the repository, and makes it first where there is none yet; a kill leaves none that is half made. */
   static async open(path: string, options: RepositoryOptions): Promise<Repository> {
     const repository = new Repository(path, options);
-    if (!existsSync(path)) await repository.#create();
+    if (!existsSync(path)) await createRepository(path, options.git);
     ensureAttributes(path);
     return repository;
-  }
-
-  async #create(): Promise<void> {
-    const beside = `${this.path}.new`;
-    await rm(beside, { recursive: true, force: true });
-    await mkdir(beside, { recursive: true, mode: 0o700 });
-    await gitOutput(this.git, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "."], {
-      ...this.#options(SHORT_MS),
-      repository: beside,
-      what: "The repository could not be made",
-    });
-    // A name that is on the disk before the files behind it would lead to empty files.
-    for (const file of INITIAL_FILES) await syncFile(join(beside, file));
-    await rename(beside, this.path);
-    await syncFile(this.path);
   }
 
   #options(deadlineMs: number): GitOptions {
@@ -197,10 +182,16 @@ export class Repository {
     return readUploads(this.git, folder, this.#options(SHORT_MS));
   }
 
-  /** Changes uploads; the files of those that are dropped go with the garbage. */
-  changeUploads(changes: readonly UploadChange[]): Promise<void> {
-    return this.#writing.run(async () => {
-      if (this.isRemoved || changes.length === 0) return;
+  /** Whether an upload, a fetch or the collection of garbage is under way, which may take minutes. */
+  get isWriting(): boolean {
+    return !this.#writing.hasFree;
+  }
+
+  /** Changes uploads, after all else that writes; the files of those that are dropped go with the garbage. */
+  async changeUploads(changes: readonly UploadChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    await this.#writing.run(async () => {
+      if (this.isRemoved) return;
       using lock = new WriteLock(this.path);
       await this.#storage.removeStaleLock();
       await this.#storage.removeLocksBelow(UPLOADS_FOLDER);

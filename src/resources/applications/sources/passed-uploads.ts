@@ -4,7 +4,10 @@ import type { Repository } from "../../../sources/repository.ts";
 import { passed } from "../../../sources/uploads.ts";
 import type { EnvironmentRow } from "../environments/store.ts";
 
-/** Notes the uploads to the environments of pushed branches as passed; it may be repeated. */
+/**
+ * Notes the uploads to the environments of pushed branches as passed; it may be repeated. While something else writes in
+ * the repository, this is done at its end, and not waited for.
+ */
 export async function passUploads(
   repository: Repository,
   branches: readonly PushedBranch[],
@@ -14,5 +17,9 @@ export async function passUploads(
   const formerTips = new Map(environments.map(({ id, branch }) => [id, tips.get(branch) ?? null]));
   const uploads = await repository.uploads();
   const former = uploads.filter(({ folder, base }) => base !== null && base === formerTips.get(folder));
-  await repository.changeUploads(former.map(passed));
+  const { isWriting } = repository;
+  const noted = repository.changeUploads(former.map(passed));
+  // Where it fails then, a later push may make an upload the newest again, as before.
+  if (isWriting) noted.catch(() => {});
+  else await noted;
 }
