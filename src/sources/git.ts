@@ -1,10 +1,10 @@
 // Runs git: the machine's, in a clean environment, with a deadline, and in a process group that ends as a whole.
 import { existsSync } from "node:fs";
 import { Refusal } from "../lib/errors.ts";
-import { THROW_AWAY_OOM_SCORE } from "../lib/oom-score.ts";
 import { redactor } from "../lib/redaction.ts";
 import { MAX_MESSAGE_BYTES } from "./bounds.ts";
 import { SourceRefusal, shown } from "./faults.ts";
+import { limitPrefix } from "./git-limits.ts";
 
 /** How git is run. */
 export interface GitProgram {
@@ -122,14 +122,6 @@ export interface GitOptions {
   signal?: AbortSignal;
 }
 
-const PRLIMIT = "/usr/bin/prlimit";
-
-/** Gives git its score before it begins: a process that has given up root may not change a child that just starts. */
-const CHOOM = "/usr/bin/choom";
-
-/** A delta can ask for any amount of memory; honest repositories need far less. */
-const MAX_MEMORY_BYTES = 3 * 2 ** 30;
-
 /** A running git. */
 export class GitProcess {
   readonly child: Bun.Subprocess<"pipe", "pipe", "pipe">;
@@ -205,13 +197,6 @@ export class GitProcess {
 }
 
 /** The programs before git that bound it, where the machine has them. */
-function limitPrefix({ maxFileBytes }: GitOptions): string[] {
-  const score = existsSync(CHOOM) ? [CHOOM, "-n", String(THROW_AWAY_OOM_SCORE), "--"] : [];
-  if (!existsSync(PRLIMIT)) return score;
-  const fileSize = maxFileBytes === undefined ? [] : [`--fsize=${maxFileBytes}`];
-  return [...score, PRLIMIT, "--core=0", `--as=${MAX_MEMORY_BYTES}`, ...fileSize];
-}
-
 interface OutputOptions {
   /** What git does, as the beginning of a sentence. */
   what: string;

@@ -47,11 +47,11 @@ export class Pushes {
 
   async #removeLocks(): Promise<void> {
     const begun = this.#begun;
-    // A git outlives the control plane that started it, and was killed.
+    // A control plane that was killed may have left a git that still writes.
     using lock = new WriteLock(this.#repository);
     if (this.#areGoingOn || !lock.isFree || (await PushRecord.isHeldElsewhere(this.#repository))) return;
     const locks = await this.#storage.locks();
-    // A push that has begun meanwhile may have one of them. From here on none can: git takes no lock that is there.
+    // A push that has begun meanwhile may hold one of them. A later push cannot: git takes no lock that is there.
     if (this.#begun === begun) await this.#storage.removeAll(locks);
   }
 }

@@ -1,4 +1,5 @@
 // What a repository takes on the disk: its size, its garbage, and what a killed git has left.
+import { existsSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { gitOutput, type GitProgram } from "./git.ts";
@@ -73,11 +74,10 @@ export class RepositoryStorage {
   /** The locks of refs, which git holds while it writes, and the half of a file that it writes behind one. */
   async locks(): Promise<string[]> {
     const refs = await readdir(join(this.#path, "refs"), { recursive: true }).catch(() => []);
+    const others = ["HEAD.lock", "packed-refs.lock", "packed-refs.new"];
     return [
       ...refs.filter((name) => name.endsWith(".lock")).map((name) => `refs/${name}`),
-      "HEAD.lock",
-      "packed-refs.lock",
-      "packed-refs.new",
+      ...others.filter((name) => existsSync(join(this.#path, name))),
     ];
   }
 
