@@ -10,7 +10,7 @@ import type { Runnable, RunnerParts } from "./runner-parts.ts";
 export class Confinement {
   readonly #parts: Pick<RunnerParts, "id" | "settings" | "folder">;
   #latest: Promise<PublicError | null> = Promise.resolve(null);
-  /** Whether a group of the instance is that of an engine that this host has started or taken up. */
+  /** Whether a group of the instance is that of an engine that this host has started. */
   #isGroupKnown = false;
 
   constructor(parts: Pick<RunnerParts, "id" | "settings" | "folder">) {
@@ -49,7 +49,6 @@ export class Confinement {
   found({ pid, holders = [] }: Pick<EngineProcess, "pid" | "holders">, runnable: Runnable): void {
     const { id, settings, folder } = this.#parts;
     const { engine, context } = runnable;
-    this.#isGroupKnown = true;
     // The number of an ended process may be that of another by now. Children that were started since follow their parents.
     const pids = holders.filter((each) => holdsLock(each, folder.lock));
     confine(settings.cgroups, id, pids, context.limits, this.#optionsOf(runnable));

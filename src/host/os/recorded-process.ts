@@ -13,12 +13,11 @@ export class RecordedProcess {
 
   /** Notes a process. Never throws: without the note, a later host compares times. */
   note(pid: number): void {
-    const identity = lastingIdentityOf(pid);
-    if (identity === null) return;
     try {
-      writeFileSync(this.#path, `${identity}\n`, { mode: 0o600 });
+      const identity = lastingIdentityOf(pid);
+      if (identity !== null) writeFileSync(this.#path, `${identity}\n`, { mode: 0o600 });
     } catch {
-      // The disk is full.
+      // The disk is full, or the machine does not say which boot this is.
     }
   }
 
