@@ -85,14 +85,15 @@ export class EnvironmentLogs {
     this.#endsLeftMs = ENDS_WORK_MS;
     for (const log of this.#logs.values()) this.#guarded(() => log.flush(() => this.#isFull()));
     if (this.#isFull()) return;
-    const isInTime = this.#within(TURN_WORK_MS);
+    const endMs = this.#workedMs() + TURN_WORK_MS;
+    const isInTime = this.#until(endMs);
     let left = TURN_BYTES_OF_HOST;
     const read = (process: LoggedProcess): boolean => {
-      const isInSlice = this.#within(SLICE_MS);
+      const isInSlice = this.#until(Math.min(endMs, this.#workedMs() + SLICE_MS));
       let isCut = false;
       this.#guarded(() => {
         const log = this.#of(process.environment);
-        const reading = this.#outputs.read(log, process, () => isInSlice() && isInTime());
+        const reading = this.#outputs.read(log, process, isInSlice);
         left -= reading.bytes;
         ({ isCut } = reading);
       });
@@ -101,7 +102,7 @@ export class EnvironmentLogs {
     this.#turns.run(this.#host.processes(), read, () => left > 0 && isInTime() && !this.#isFull());
   }
 
-  /** Notes what happened to a process. What it wrote before that comes before it, up to its last words at its end. */
+  /** Notes what happened to a process, after what it wrote before, as far as that may be read at once. */
   happened(instance: string, type: JournalRecord["type"], details: JournalRecord["details"]): void {
     const process = this.#host.processOf(instance);
     const said = systemEntry(type, details);
@@ -110,7 +111,7 @@ export class EnvironmentLogs {
     this.#guarded(() => {
       const log = this.#of(environment);
       if (said.isEnd) this.#readEnd(log, process);
-      else this.#outputs.read(log, process, this.#within(SLICE_MS));
+      else this.#outputs.read(log, process, this.#until(this.#workedMs() + SLICE_MS));
       const of = { i: instance, ...(deployment !== null && { d: deployment }) };
       log.append([{ ...of, l: said.level, y: "system", m: said.message }]);
     });
@@ -159,13 +160,12 @@ export class EnvironmentLogs {
   /** Many processes may end at once, each after a flood. */
   #readEnd(log: EnvironmentLog, process: LoggedProcess): void {
     const beganMs = this.#workedMs();
-    this.#outputs.readEnd(log, process, this.#within(this.#endsLeftMs));
+    this.#outputs.readEnd(log, process, this.#until(beganMs + this.#endsLeftMs));
     this.#endsLeftMs -= this.#workedMs() - beganMs;
   }
 
-  /** A function that says whether this thread has worked for less since this call. */
-  #within(ms: number): () => boolean {
-    const endMs = this.#workedMs() + ms;
+  /** A function that says whether this thread has worked for less so far. */
+  #until(endMs: number): () => boolean {
     return () => this.#workedMs() < endMs;
   }
 
