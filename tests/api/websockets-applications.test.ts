@@ -1,12 +1,9 @@
 // Applications of a WebSocket cluster: creating, reading, changing and deleting them, and their connections.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { specOf } from "../../src/resources/websockets/spec.ts";
-import {
-  eraseWebSocketCluster,
-  loadWebSocketCluster,
-  writeWebSocketClusterStatus,
-} from "../../src/resources/websockets/store.ts";
+import { eraseWebSocketCluster, loadWebSocketCluster } from "../../src/resources/websockets/store.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
+import { becomes } from "../support/api/resources-api.ts";
 import {
   APPLICATIONS,
   asker,
@@ -15,8 +12,6 @@ import {
   type ApplicationAnswer,
   type ServerAnswer,
 } from "../support/api/websockets-api.ts";
-
-const SEEN = { engine: null, limits: null } as never;
 
 let api: TestApi;
 let server: string;
@@ -38,10 +33,7 @@ const add = (json: object, init: Init = {}) => ask(`${SERVERS}/${server}/applica
 const change = (id: string, json: object) => ask(`${APPLICATIONS}/${id}`, { method: "PATCH", json });
 const remove = async (id: string) => (await ask(`${APPLICATIONS}/${id}`, { method: "DELETE" })).status;
 
-const settle = async () => {
-  await api.db`update work set deadline_at = null, run_at = 'infinity' where id = ${server}`;
-  await api.db.begin((tx) => writeWebSocketClusterStatus(tx, server, "available", SEEN));
-};
+const settle = () => becomes(api, "websockets", server, "available");
 const status = async () => {
   const { body } = await send<ServerAnswer>(`${SERVERS}/${server}`);
   return body.data.attributes.status;

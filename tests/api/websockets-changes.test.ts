@@ -1,12 +1,9 @@
 // Changes and deletions of WebSocket clusters.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { markUpdating } from "../../src/resources/shared/rows.ts";
-import {
-  eraseWebSocketCluster,
-  loadWebSocketCluster,
-  writeWebSocketClusterStatus,
-} from "../../src/resources/websockets/store.ts";
+import { eraseWebSocketCluster, loadWebSocketCluster } from "../../src/resources/websockets/store.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
+import { becomes as becomesOfKind } from "../support/api/resources-api.ts";
 import {
   APPLICATIONS,
   asker,
@@ -14,8 +11,6 @@ import {
   SERVERS as path,
   type ServerAnswer,
 } from "../support/api/websockets-api.ts";
-
-const SEEN = { engine: null, limits: null } as never;
 
 let api: TestApi;
 beforeAll(async () => {
@@ -28,7 +23,7 @@ const ask = (address: string, init: Parameters<TestApi["request"]>[1] = {}) =>
   send<ServerAnswer>(address, init);
 const patch = (id: string, json: object) => ask(`${path}/${id}`, { method: "PATCH", json });
 const becomes = (id: string, status: "available" | "updating") =>
-  api.db.begin((tx) => writeWebSocketClusterStatus(tx, id, status, SEEN));
+  becomesOfKind(api, "websockets", id, status);
 
 describe("PATCH /websocket-servers/:id", () => {
   test("changes the number of connections, and makes the cluster updating until it is in force", async () => {
@@ -47,7 +42,6 @@ describe("PATCH /websocket-servers/:id", () => {
   test("changes the name at once, since the server does not know it", async () => {
     const { server: data } = await newWebSocketCluster(api);
     await becomes(data.id, "available");
-    await api.db`update work set deadline_at = null, run_at = 'infinity' where id = ${data.id}`;
     const { body } = await patch(data.id, { name: "talk", type: "other", region: "us-east-1" });
     expect(body.data.attributes).toMatchObject({ name: "talk", status: "available", region: "eu-central-1" });
     const [work] = await api.db`select deadline_at from work where id = ${data.id}`;

@@ -7,12 +7,10 @@ import { takeReadings } from "../../src/resources/shared/metrics/intake.ts";
 import { sleepGauges } from "../../src/resources/shared/sleep-gauges.ts";
 import { clusterGauges } from "../../src/resources/websockets/gauges.ts";
 import type { WebsocketMetrics } from "../../src/resources/websockets/schema.ts";
-import { writeWebSocketClusterStatus } from "../../src/resources/websockets/store.ts";
 import { startApi, validCache, validServer, type TestApi } from "../support/api/api.ts";
+import { becomes } from "../support/api/resources-api.ts";
 import { observed } from "../support/api/resources-api.ts";
 import { APPLICATIONS, asker, newWebSocketCluster, SERVERS } from "../support/api/websockets-api.ts";
-
-const SEEN = { engine: null, limits: null } as never;
 
 let api: TestApi;
 let server: string;
@@ -33,8 +31,7 @@ beforeEach(async () => {
 
 const ask = asker(() => api);
 const metrics = (address: string) => ask<WebsocketMetrics & { errors?: object }>(address);
-const becomeAvailable = () =>
-  api.db.begin((tx) => writeWebSocketClusterStatus(tx, server, "available", SEEN));
+const becomeAvailable = () => becomes(api, "websockets", server, "available");
 const page = async (token: string | null = api.token) =>
   await (await api.request("/metrics", { token })).text();
 const drive = (parts: Partial<Driver>) => Object.assign(api.host.driver, parts);

@@ -1,8 +1,9 @@
 // Secrets of WebSocket applications: their rotation, and the tokens that see them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { specOf } from "../../src/resources/websockets/spec.ts";
-import { loadWebSocketCluster, writeWebSocketClusterStatus } from "../../src/resources/websockets/store.ts";
+import { loadWebSocketCluster } from "../../src/resources/websockets/store.ts";
 import { startApi, type TestApi } from "../support/api/api.ts";
+import { becomes } from "../support/api/resources-api.ts";
 import {
   APPLICATIONS,
   asker,
@@ -11,8 +12,6 @@ import {
   type ApplicationAnswer,
   type ServerAnswer,
 } from "../support/api/websockets-api.ts";
-
-const SEEN = { engine: null, limits: null } as never;
 
 let api: TestApi;
 let server: string;
@@ -32,7 +31,7 @@ const send = asker(() => api);
 const ask = (address: string, init: Init = {}) => send<ApplicationAnswer>(address, init);
 const rotate = (id: string, json: object = {}, headers: Record<string, string> = {}) =>
   ask(`${APPLICATIONS}/${id}/rotate-secret`, { json, headers });
-const settle = () => api.db.begin((tx) => writeWebSocketClusterStatus(tx, server, "available", SEEN));
+const settle = () => becomes(api, "websockets", server, "available");
 const status = async () => {
   const { body } = await send<ServerAnswer>(`${SERVERS}/${server}`);
   return body.data.attributes.status;

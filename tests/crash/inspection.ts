@@ -14,6 +14,7 @@ import { until, type TestPilvi } from "../support/pilvi/pilvi.ts";
 const KNOWN_FILES = new Set([
   "manifest.json",
   "manifest.json.kept",
+  "recorded",
   "lock",
   "engine.log",
   "conf",
