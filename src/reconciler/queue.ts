@@ -215,9 +215,9 @@ function againAt(tx: Queryable, at: Date | undefined) {
   return tx`greatest(${at}::timestamptz, now() + make_interval(secs => ${SHORTEST_PAUSE_SECONDS}))`;
 }
 
-/** Whether a resource was queued again during its run, also right after `complete`: its attempts begin anew then. */
+/** Whether a resource was queued again during its run; it may also be asked right after `complete`. */
 export async function isQueuedAgain(db: Queryable, { kind, id }: Key): Promise<boolean> {
-  // Settled work has no deadline.
+  // To queue it begins the attempts anew. So does `complete` when the work is settled, which then has no deadline.
   const rows = await db`
     select from work where kind = ${kind} and id = ${id} and attempts = 0 and deadline_at is not null`;
   return rows.length > 0;

@@ -101,7 +101,10 @@ export class LogArchive {
     return this.#objects ?? { segments: new Set(), pieces: [], histories: new Set() };
   }
 
-  /** Another number when there are other objects, but for pieces that go on with a generation. */
+  /**
+   * Counts the changes of the objects, for what is worked out from them and kept. Only a piece that goes on with a generation
+   * counts for nothing.
+   */
   get version(): number {
     return this.#version;
   }

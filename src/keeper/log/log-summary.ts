@@ -11,7 +11,7 @@ export class LogSummary {
   /** What the summary is of. */
   #subject: unknown[] = [];
   #summary: Summary | null = null;
-  /** Whether no piece that comes can make the earliest instant an earlier one. */
+  /** Whether the earliest instant is that of the oldest backup, so that more pieces cannot change it. */
   #isFinal = false;
 
   /**

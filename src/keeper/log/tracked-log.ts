@@ -48,7 +48,7 @@ export class TrackedLog {
   #error: string | null = null;
   readonly #lag = new Lag();
   #isAsleepAndShipped = false;
-  /** How many requests have it begin anew. */
+  /** How many requests have it begin anew just now; no pass runs meanwhile. */
   #beginnings = 0;
   readonly #held = new HeldSegments();
   readonly #summary = new LogSummary();

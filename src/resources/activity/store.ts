@@ -69,8 +69,8 @@ function withinOf(
 
 /**
  * The newest entries that the filter lets through. With a filter, each action on each kind has a lookup of its own, of the
- * organization or of each wanted resource: an index has the entries of each in their order, and from one to the next it is
- * a step. So a page reads no entries that the filter keeps out, however many there are.
+ * organization or of each wanted resource. The pairs are found by a loose scan of the index: a recursive query steps from
+ * each to the next. So a page reads no entries that the filter keeps out, however many there are.
  */
 function sourceOf(db: Database, filter: ActivityFilter, within: Fragment, order: Fragment): Fragment {
   const { organizationId, actions, kinds, resourceIds } = filter;

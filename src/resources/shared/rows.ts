@@ -160,8 +160,8 @@ export type Progress = Pick<Observation, "engine" | "limits" | "lastError">;
 
 /**
  * Writes the result of a run, and an event when the status changes; the end of a restore has an event of its own before
- * that. A request to delete that arrived meanwhile stays, and so does the status of a resource that is not available as
- * it was ordered meanwhile: a run with a database that is still pending ends without the news.
+ * that. A request to delete that arrived meanwhile stays. When the resource was ordered anew during the run, `available`
+ * would be of the former order, so the next run writes it.
  */
 export async function writeProgress(
   tx: Transaction,

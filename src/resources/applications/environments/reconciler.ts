@@ -50,10 +50,7 @@ import { nextWakeOf } from "./wake-interval.ts";
 /** The pause before an environment is looked at again whose process still starts. */
 const STARTING_MS = 200;
 
-/**
- * The pause before a release that did not start is tried again, where nothing else serves, and before a release that has
- * ended is looked at: the host starts it again by itself, and reports when it serves.
- */
+/** The pause before a release that did not start is tried again, where nothing else serves. */
 const RETRY_MS = 5_000;
 
 /** What a run works with. */
@@ -196,7 +193,7 @@ async function keepServing(run: Run, serving: ApplicationProcess[], order: Order
   const seen = await Promise.all(specs.map((spec) => host.driver.ensure(spec, signal)));
   await ensureBackgroundRuns(context, host, background, signal);
   const rest = processes.filter(({ state }) => state !== "starting");
-  if (!seen.every(isServed)) return again(RETRY_MS, "The application does not run.");
+  if (!seen.every(isServed)) return again(STARTING_MS * 10, "The application does not run.");
   if (isEnding) return ending();
   const wake = nextWakeOf(environment.settings, seen, Date.now());
   if (wake?.isDue !== true) return settled(rest, wake?.at);
