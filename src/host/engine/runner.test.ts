@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } fr
 import { join } from "node:path";
 import { folderCgroups } from "../../../tests/support/folder-cgroups.ts";
 import { chooseEngine } from "./context.ts";
+import type { Runnable } from "./runner-parts.ts";
 import { manifestFor } from "../manifest/spec-change.ts";
 import { sleepySpec, TestHosts } from "../test-support.ts";
 import { ensureInstanceFolder, instanceFolder } from "../os/layout.ts";
@@ -85,15 +86,19 @@ async function buildStandby(folder: string): Promise<void> {
   writeFileSync(join(folder, "data", "standby.signal"), "");
 }
 
+/** Starts an engine that ends at once. Its group, which is made meanwhile, is there as well then. */
+async function startAndEnd(replica: Runner, runnable: Runnable): Promise<void> {
+  const started = await replica.start(runnable);
+  await expect(replica.untilReady(runnable, started)).rejects.toThrow();
+}
+
 test("a group that an earlier host has left counts for no engine that starts later, and that of a crash does", async () => {
   const group = join(hosts.dataDir, "pilvi", ID);
   const replica = runner({ build: (_origin, _engine, _context, folder) => buildStandby(folder) });
   const runnable = await replica.choose(await replicaManifest());
   const timeAfterStart = async () => {
     utimesSync(group, 1, 1);
-    await (
-      await replica.start(runnable)
-    ).exited;
+    await startAndEnd(replica, runnable);
     return statSync(group).mtimeMs;
   };
   expect(await timeAfterStart()).toBeGreaterThan(1_000);
@@ -110,7 +115,7 @@ test("data that could not be built anew is built by a later start", async () => 
     },
   });
   const runnable = await replica.choose(manifest);
-  const started = async () => await (await replica.start(runnable)).exited;
+  const started = () => startAndEnd(replica, runnable);
   await started();
   markRebuild(instanceFolder(hosts.dataDir, ID));
   isAway = true;
