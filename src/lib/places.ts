@@ -8,10 +8,6 @@ export class Places {
     this.#free = count;
   }
 
-  get hasFree(): boolean {
-    return this.#free > 0;
-  }
-
   /** Waits for a place; the returned function frees it. @throws the reason of the signal when that is aborted first. */
   async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
@@ -43,6 +39,17 @@ export class Places {
     } finally {
       leave();
     }
+  }
+
+  /**
+   * Does the task in a place. Without a free place the caller does not wait for it, and does not learn how it ends.
+   * @throws what the task throws while a place was free.
+   */
+  async runUnawaited(task: () => Promise<void>): Promise<void> {
+    const isFree = this.#free > 0;
+    const done = this.run(task);
+    if (isFree) await done;
+    else done.catch(() => {});
   }
 
   /** Gives the place to the next in line, or frees it; a second call does nothing. */

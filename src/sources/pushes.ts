@@ -39,10 +39,8 @@ export class Pushes {
    * something else writes, this is done at its end, and not waited for.
    */
   async removeLocks(): Promise<void> {
-    const isFree = this.#writing.hasFree;
     // Where it fails, the end of the next push tries it again.
-    const removed = this.#writing.run(() => this.#removeLocks()).catch(() => {});
-    if (isFree) await removed;
+    await this.#writing.runUnawaited(() => this.#removeLocks()).catch(() => {});
   }
 
   async #removeLocks(): Promise<void> {

@@ -182,21 +182,22 @@ export class Repository {
     return readUploads(this.git, folder, this.#options(SHORT_MS));
   }
 
-  /** Whether an upload, a fetch or the collection of garbage is under way, which may take minutes. */
-  get isWriting(): boolean {
-    return !this.#writing.hasFree;
-  }
-
   /** Changes uploads, after all else that writes; the files of those that are dropped go with the garbage. */
   async changeUploads(changes: readonly UploadChange[]): Promise<void> {
-    if (changes.length === 0) return;
-    await this.#writing.run(async () => {
-      if (this.isRemoved) return;
-      using lock = new WriteLock(this.path);
-      await this.#storage.removeStaleLock();
-      await this.#storage.removeLocksBelow(UPLOADS_FOLDER);
-      await changeUploads(this.git, changes, { ...this.#options(SHORT_MS), lock: lock.fd });
-    });
+    if (changes.length > 0) await this.#writing.run(() => this.#changeUploads(changes));
+  }
+
+  /** As `changeUploads`, but not waited for while an upload, a fetch or the collection of garbage is under way. */
+  async changeUploadsUnawaited(changes: readonly UploadChange[]): Promise<void> {
+    if (changes.length > 0) await this.#writing.runUnawaited(() => this.#changeUploads(changes));
+  }
+
+  async #changeUploads(changes: readonly UploadChange[]): Promise<void> {
+    if (this.isRemoved) return;
+    using lock = new WriteLock(this.path);
+    await this.#storage.removeStaleLock();
+    await this.#storage.removeLocksBelow(UPLOADS_FOLDER);
+    await changeUploads(this.git, changes, { ...this.#options(SHORT_MS), lock: lock.fd });
   }
 
   /** @throws SourceRefusal when there is no such commit. */

@@ -17,9 +17,6 @@ export async function passUploads(
   const formerTips = new Map(environments.map(({ id, branch }) => [id, tips.get(branch) ?? null]));
   const uploads = await repository.uploads();
   const former = uploads.filter(({ folder, base }) => base !== null && base === formerTips.get(folder));
-  const { isWriting } = repository;
-  const noted = repository.changeUploads(former.map(passed));
-  // Where it fails then, a later push may make an upload the newest again, as before.
-  if (isWriting) noted.catch(() => {});
-  else await noted;
+  // Where it fails at that end, a later push may make an upload the newest again.
+  await repository.changeUploadsUnawaited(former.map(passed));
 }
