@@ -22,10 +22,16 @@ export function identityOf(pid: number): string | null {
   }
 }
 
-/** What no other process ever has, also on other starts of the machine; null for a process that is gone. */
+/**
+ * What no other process ever has, also on other starts of the machine; null for a process that is gone, and where the
+ * kernel does not name its start.
+ */
 export function lastingIdentityOf(pid: number): string | null {
-  const identity = identityOf(pid);
-  return identity && `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${identity}`;
+  try {
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${pid} ${startTicks(pid)}`;
+  } catch {
+    return null;
+  }
 }
 
 /** How long the machine has been up, in milliseconds: a clock that nobody sets, and that outlives a host. */

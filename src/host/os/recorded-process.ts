@@ -1,6 +1,6 @@
 // Which process of an instance the journal has recorded last, by the kernel: the clock may be set while a host is away.
-import { writeFileSync } from "node:fs";
 import { readIfPresent } from "../../lib/files.ts";
+import { noteIdentity } from "./process-note.ts";
 import { lastingIdentityOf } from "./process-times.ts";
 
 /** The note of one instance. */
@@ -13,12 +13,7 @@ export class RecordedProcess {
 
   /** Notes a process. Never throws: without the note, a later host compares times. */
   note(pid: number): void {
-    try {
-      const identity = lastingIdentityOf(pid);
-      if (identity !== null) writeFileSync(this.#path, `${identity}\n`, { mode: 0o600 });
-    } catch {
-      // The disk is full, or the machine does not say which boot this is.
-    }
+    noteIdentity(this.#path, lastingIdentityOf(pid));
   }
 
   /** Whether the note is of this process; null when it is of no process with that number. */
