@@ -77,7 +77,7 @@ export class Customers<Client extends Customer> {
   shed(descriptors: number): void {
     const host = this.#dominantHost();
     const freed = host === null ? 0 : this.#shedOf(host, descriptors);
-    this.#shedOf(null, descriptors - freed);
+    if (freed < descriptors) this.#shedOf(null, descriptors - freed);
   }
 
   /** Closes clients of a network, or of all networks. @returns the count of freed descriptors. */

@@ -18,8 +18,10 @@ export class BuildFollowers {
     const waits = this.#waits.get(id) ?? new Set();
     this.#waits.set(id, waits.add(resolve));
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    const end = () => resolve();
+    signal.addEventListener("abort", end);
     await promise;
+    signal.removeEventListener("abort", end);
     clearTimeout(timer);
     waits.delete(resolve);
     if (waits.size === 0) this.#waits.delete(id);
