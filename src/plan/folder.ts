@@ -179,7 +179,7 @@ export class Folder {
       .map(([name, content]) => [name, new TextDecoder().decode(content)]);
   }
 
-  /** The id of the content of a regular file, of whatever size; undefined when there is none. */
+  /** The id of the content of a regular file; undefined without such a file. Files of any size have an id. */
   objectOf(name: string): string | undefined {
     const entry = this.#kinds.get(name);
     return entry?.kind === "file" ? entry.object : undefined;

@@ -27,7 +27,7 @@ async function waiting(): Promise<number> {
   return row.count;
 }
 
-test("one renewal at most waits for a locked item, and other leases are renewed meanwhile", async () => {
+test("the loop waits for a locked item with one statement, and renews its other leases meanwhile", async () => {
   const runs = new Map<string, AbortSignal>();
   const ends = Promise.withResolvers<void>();
   const loop = loopOf(

@@ -10,7 +10,7 @@ interface Renewal {
   locked: string[];
 }
 
-/** Keeps the leases of runs under way, but for those that another transaction has locked. */
+/** Renews the leases of the runs of this owner, and skips items that another transaction has locked. */
 export async function renewLeases(db: Database, owner: number, keys: string[]): Promise<Renewal> {
   const kept = new Set(await renew(db, owner, keys, db`skip locked`));
   const rest = keys.filter((key) => !kept.has(key));

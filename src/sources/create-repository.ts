@@ -1,4 +1,4 @@
-// Makes an empty repository. A kill leaves none that is half made.
+// Creates the empty repository of an application in one step, which a kill cannot leave half done.
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFile } from "../lib/files.ts";
@@ -9,7 +9,7 @@ const DEADLINE_MS = 60_000;
 /** All files of a repository without objects and branches. */
 const INITIAL_FILES = ["HEAD", "config"];
 
-/** Makes a bare repository at a path where there is none. @throws SourceRefusal */
+/** Creates a bare repository at an unused path. @throws SourceRefusal when git fails. */
 export async function createRepository(path: string, git: GitProgram): Promise<void> {
   const beside = `${path}.new`;
   await rm(beside, { recursive: true, force: true });

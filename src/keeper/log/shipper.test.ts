@@ -31,7 +31,7 @@ class SlowStore extends MemoryStore {
   waiting = 0;
   #go = Promise.withResolvers<void>();
 
-  /** Lets those that wait go on, and has the deletions of other names wait from now on. */
+  /** Ends the waits of deletions, and makes the deletions of other names wait from now on. */
   letGo(...held: string[]): void {
     this.held = new Set(held);
     this.#go.resolve();
@@ -134,7 +134,7 @@ test("passes come between the deletions of a log", async () => {
   expect([...a.archive.objects.segments]).toEqual(NAMES.slice(-1));
 });
 
-test("what a restore reads that is planned between the deletions stays", async () => {
+test("retention deletes no segment of a restore that is planned between its deletions", async () => {
   const a = await longLog();
   store.letGo(...NAMES);
   const deleted = a.deleteSegments(NAMES.slice(0, 30));

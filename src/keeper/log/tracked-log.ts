@@ -145,7 +145,7 @@ export class TrackedLog {
     return plan;
   }
 
-  /** No deletion of a segment is under way meanwhile, and what is deleted later is none of these. */
+  /** Plans a restore and holds its segments in one step, so that no deletion of a segment comes between. */
   #planAndHold(backups: BackupInfo[], target: RestoreTarget) {
     const log = this.catalog(backups);
     const whole = restorePlan({ backups, log }, target);

@@ -84,7 +84,7 @@ test("a target that cannot be read takes no write either", async () => {
   expect(store.targets[0]).toMatchObject({ isUsable: false, takesWrites: false });
 });
 
-test("what a killed keeper left at a read-only target hinders no read", async () => {
+test("a read-only target is read although a killed keeper left unfinished files there", async () => {
   await storeOver(target).put(OTHER, bytesOf(9));
   const readOnly = Object.assign(target, {
     failing: /./,

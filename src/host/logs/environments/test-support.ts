@@ -12,7 +12,7 @@ import type { LogRetention } from "./retention.ts";
 export class LogsOnDisk {
   readonly dataDir = mkdtempSync(join(tmpdir(), "pilvi-logs-"));
   readonly processes: LoggedProcess[] = [];
-  /** The work by which turns end, of which there is none. */
+  /** The processor time that turns are bounded by. It stands still, so no turn ends early. */
   workedMs = () => 0;
   logs: EnvironmentLogs;
 

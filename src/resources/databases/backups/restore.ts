@@ -147,7 +147,7 @@ export async function ofInstant({ id, host, source, cluster }: Source, asked: st
   const at = inUtc(asked);
   const target: RestoreTarget = { at };
   const { backup } = await planOf(host.driver, id, { target, field });
-  // The log has the databases that were made since the backup, or some of those that are being made.
+  // The log contains the databases that were made since the backup. It may contain databases that are still being made.
   const since = (cluster?.schemas ?? []).filter(
     ({ status, createdAt }) => status !== "deleting" && createdAt > backup.completedAt && createdAt <= at,
   );
